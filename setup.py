@@ -1,0 +1,5 @@
+"""The entry that legacy tooling expects; everything is said in setup.cfg."""
+
+from setuptools import setup
+
+setup()
