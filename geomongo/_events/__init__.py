@@ -1,0 +1,1 @@
+"""The event classes behind `geomongo.monitoring`, which is where to import them from."""
