@@ -1,7 +1,7 @@
 """The floor: a bare gevent socket for each greenlet, the C codec and messages packed by hand, no driver.
 
-It sends the same commands as the drivers (with lsid and $clusterTime) and decodes the same replies, each of them whole. It
-selects no server, keeps no pool, checks nothing in the replies and watches no deadline.
+It sends the same commands as the drivers (with lsid and $clusterTime) and decodes the same replies, each of
+them whole. It selects no server, keeps no pool, checks nothing in the replies and watches no deadline.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ class Wire:
         command["$db"] = "bench"
         body = bson.encode(command)
         self._request_id += 1
-        self._sock.sendall(HEAD.pack(BODY + len(body), self._request_id, 0, OP_MSG, 0, 0) + body)
+        message = HEAD.pack(BODY + len(body), self._request_id, 0, OP_MSG, 0, 0) + body
+        if self._sock.send(message) != len(message):
+            raise OSError("a small command did not fit into the socket's buffer")
         data = self._sock.recv(65536)
         if len(data) < 4 or LENGTH.unpack_from(data)[0] != len(data):
             return bson.decode(memoryview(self._receive_rest(data))[BODY:])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import geomongo
 from operations import MongoOperations
+
+import geomongo
 
 
 def connect(port: int) -> MongoOperations:

@@ -1,7 +1,8 @@
-"""How long the hub is held: a ticker greenlet for the hub, and a recorder of the pauses of Python's garbage collector.
+"""How long the hub is held: a ticker greenlet, and a recorder of the pauses of Python's garbage collector.
 
-Time in which the process was ready and another process had its core is nobody's hold: the kernel counts it (field 2 of
-/proc/self/schedstat), and it is taken out of every gap. Collections are pure computing: they are measured in processor time.
+Time in which the process was ready and another process had its core is nobody's hold: the kernel counts it
+(the second number of /proc/self/schedstat), and it is taken out of every gap. Collections are pure computing:
+they are measured in processor time.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Collections:
 
 
 class Ticker:
-    """A greenlet that sleeps a millisecond at a time and records the longest gaps between its turns, in seconds."""
+    """A greenlet that sleeps a millisecond at a time and records the longest gaps between its turns."""
 
     def __init__(self) -> None:
         self.collections = Collections()

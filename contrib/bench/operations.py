@@ -1,4 +1,4 @@
-"""The measured operations, in PyMongo's API, for any client that has it; and what each of them must return."""
+"""The measured operations, for any client with PyMongo's API, and what each of them must return."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """One measurement in a process of its own: `worker.py '{"driver": ..., "operation": ..., "greenlets": ...}'`.
 
-Started by `plan.py`; prints one line of JSON: operations per second, processor time per operation and, for the
-16 MB reply, the longest holds of the hub. A process of its own, so that the monkey-patching that one driver needs never
-touches another.
+Started by `plan.py`; prints one line of JSON: operations per second, processor time per operation and, for
+the 16 MB reply, the longest holds of the hub. A process of its own, so that the monkey-patching that one driver
+needs never touches another.
 """
 
 from __future__ import annotations
@@ -24,6 +24,13 @@ from holds import Ticker  # noqa: E402
 from operations import HUGE, HUGE_OPERATIONS, MANY  # noqa: E402
 
 Operation = Callable[[], Any]
+
+
+def processor_seconds(pid: int) -> float:
+    """Processor seconds that a process has used, user and system."""
+    with open(f"/proc/{pid}/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def run_until(operations: list[Operation], seconds: float) -> int:
@@ -67,10 +74,13 @@ def measure(case: dict[str, Any]) -> dict[str, float]:
     ticker = Ticker() if huge else None
     if ticker:
         ticker.start()
+    stub_started = processor_seconds(case["stub_pid"])
     started, cpu_started = perf_counter(), process_time()
     done = run_until(operations, seconds)
     took, cpu = perf_counter() - started, process_time() - cpu_started
-    result = {"ops_per_second": done / took, "cpu_us": cpu / done * 1e6, "busy": cpu / took, "took": took}
+    stub_busy = (processor_seconds(case["stub_pid"]) - stub_started) / took
+    result = {"ops_per_second": done / took, "cpu_us": cpu / done * 1e6}
+    result.update(busy=cpu / took, stub_busy=stub_busy)
     if ticker:
         result.update(ticker.stop())
     client.close()
