@@ -1,0 +1,1 @@
+"""Options: connection strings and keyword arguments in, one checked `ClientOptions` out."""
