@@ -1,0 +1,196 @@
+"""One connection: its handshake, its round trips, and what the server said it can do."""
+from __future__ import annotations
+
+import itertools
+from typing import Any, Mapping, Optional
+
+from bson.errors import InvalidBSON
+
+from geomongo import error_rules
+from geomongo._auth.handshake import Conversation, Introduction, Step, handshake
+from geomongo._bson import DEFAULT_OPTIONS, decode
+from geomongo._net.clock import now
+from geomongo._net.dial import dial, name_of
+from geomongo._net.sched import Timeout
+from geomongo._net.stream import Request, Stream
+from geomongo._sdam.server_description import ServerDescription
+from geomongo._wire import op_msg, op_query
+from geomongo._wire.batching import Limits
+from geomongo._wire.framing import DEFAULT_MAX_MESSAGE_SIZE, MAX_REQUEST_ID, message_length
+from geomongo.errors import NetworkTimeout, ProtocolError
+from geomongo.server_type import SERVER_TYPE
+from geomongo.typings import Address
+
+_request_ids = itertools.count(1)
+
+
+def next_request_id() -> int:
+    """A number for a request that no other request under way carries."""
+    return next(_request_ids) & MAX_REQUEST_ID or next(_request_ids) & MAX_REQUEST_ID
+
+
+class ConnectionInfo:
+    """What the handshake told: limits, abilities, the server's type."""
+
+    __slots__ = ("address", "has_sessions", "is_mongos", "is_standalone", "limits", "max_message_size",
+                 "max_wire_version", "retryable_writes", "server_connection_id", "server_type", "service_id")
+
+    def __init__(self, address: Address, hello: Mapping[str, Any]) -> None:
+        description = ServerDescription(address, hello)
+        self.address = address
+        self.server_type = description.server_type
+        self.is_mongos = description.server_type in (SERVER_TYPE.Mongos, SERVER_TYPE.LoadBalancer)
+        self.is_standalone = description.server_type == SERVER_TYPE.Standalone
+        self.max_wire_version = description.max_wire_version
+        self.max_message_size = description.max_message_size
+        self.limits = Limits(description.max_bson_size, description.max_message_size,
+                             description.max_write_batch_size)
+        self.has_sessions = description.logical_session_timeout_minutes is not None
+        self.retryable_writes = description.retryable_writes_supported
+        self.server_connection_id: Optional[int] = hello.get("connectionId")
+        self.service_id: Any = hello.get("serviceId")
+
+
+class Connection:
+    """A stream on which the handshake is done. `generation` is the pool's at the time it was opened."""
+
+    __slots__ = ("_stream", "address", "generation", "hello", "id", "info", "socket_timeout")
+
+    def __init__(self, stream: Stream, address: Address, hello: Mapping[str, Any], generation: int, number: int,
+                 socket_timeout: Optional[float]) -> None:
+        self._stream = stream
+        self.address = address
+        self.hello = hello
+        self.info = ConnectionInfo(address, hello)
+        self.generation = generation
+        self.id = number
+        self.socket_timeout = socket_timeout
+
+    @property
+    def usable(self) -> bool:
+        """Whether the next operation may use it: open, and no reply is under way."""
+        return not (self._stream.busy or self._stream.closed)
+
+    def round_trip(self, request: Request, request_id: int) -> Any:
+        """Send `request` and return the encoded body of its reply."""
+        if self.socket_timeout is not None:
+            return op_msg.reply_body(self._timed_exchange(request), request_id)
+        message = self._stream.exchange(request, message_length, self.info.max_message_size)
+        return op_msg.reply_body(message, request_id)
+
+    def send(self, request: Request) -> None:
+        """Send a request that the server does not answer."""
+        self._stream.send(request)
+
+    def exhaust_exchange(self, request: Optional[Request], request_id: int) -> op_msg.Reply:
+        """One reply of an exhaust cursor; `request` is None where the server sends it unasked.
+
+        While more replies are to come the connection stays unusable for anything else.
+        """
+        limit = self.info.max_message_size
+        stream = self._stream
+        if request is not None:
+            message = stream.exchange(request, message_length, limit)
+        else:
+            message = stream.receive(message_length, limit)
+        stream.busy = True
+        reply = op_msg.parse(message, request_id if request is not None else response_to(message))
+        stream.busy = reply.more_to_come
+        return reply
+
+    def _timed_exchange(self, request: Request) -> Any:
+        timer = Timeout(self.socket_timeout)
+        timer.start()
+        try:
+            return self._stream.exchange(request, message_length, self.info.max_message_size)
+        except Timeout as fired:
+            if fired is not timer:
+                raise
+            raise NetworkTimeout(f"{self._stream.name}: timed out (phase: receive; socketTimeoutMS is "
+                                 f"{self.socket_timeout} s)") from None
+        finally:
+            timer.close()
+
+    def command(self, database: str, document: Mapping[str, Any], check: bool = True) -> Mapping[str, Any]:
+        """Run a command of the driver's own, outside of any operation. Raises as operations do."""
+        request_id = next_request_id()
+        body = {**document, "$db": database}
+        reply = _decoded(self.round_trip(op_msg.request(request_id, body, DEFAULT_OPTIONS), request_id))
+        if check:
+            error_rules.raise_for_reply(reply, self.info.max_wire_version)
+        return reply
+
+    def close(self) -> None:
+        """Close the socket. Never waits."""
+        self._stream.close()
+
+
+def response_to(message: Any) -> int:
+    """The request that `message` answers, by its own word."""
+    return int.from_bytes(message[8:12], "little", signed=True)
+
+
+def establish(address: Address, introduction: Introduction, generation: int, number: int,
+              connect_timeout: Optional[float], socket_timeout: Optional[float],
+              background: bool = False) -> Connection:
+    """Dial `address` and shake hands; `connect_timeout` in seconds covers both.
+
+    Raises AutoReconnect, NetworkTimeout or ProtocolError. A kill closes the socket.
+    """
+    host, port = address
+    started = now()
+    stream = dial(host, port, connect_timeout, background)
+    left = None if connect_timeout is None else max(0.0, connect_timeout - (now() - started))
+    try:
+        hello = _converse(stream, handshake(introduction), left, name_of(host, port))
+    except BaseException:
+        stream.close()
+        raise
+    return Connection(stream, address, hello, generation, number, socket_timeout)
+
+
+def _converse(stream: Stream, conversation: Conversation, seconds: Optional[float], name: str) -> Mapping[str, Any]:
+    timer = None
+    if seconds is not None:
+        timer = Timeout(seconds)
+        timer.start()
+    try:
+        reply: Optional[Mapping[str, Any]] = None
+        while True:
+            try:
+                step = next(conversation) if reply is None else conversation.send(reply)
+            except StopIteration as done:
+                result: Mapping[str, Any] = done.value
+                return result
+            reply = _step(stream, step)
+    except Timeout as fired:
+        if fired is not timer:
+            raise
+        raise NetworkTimeout(f"{name}: the server did not answer the handshake within connectTimeoutMS") from None
+    except ProtocolError as error:
+        raise ProtocolError(f"{name}: {error}") from error
+    finally:
+        if timer is not None:
+            timer.close()
+
+
+def _step(stream: Stream, step: Step) -> Mapping[str, Any]:
+    request_id = next_request_id()
+    if step.legacy:
+        message = stream.exchange(op_query.request(request_id, step.document), message_length,
+                                  DEFAULT_MAX_MESSAGE_SIZE)
+        body: Any = op_query.reply_body(message, request_id)
+    else:
+        document = {**step.document, "$db": step.database}
+        message = stream.exchange(op_msg.request(request_id, document, DEFAULT_OPTIONS), message_length,
+                                  DEFAULT_MAX_MESSAGE_SIZE)
+        body = op_msg.reply_body(message, request_id)
+    return _decoded(body)
+
+
+def _decoded(body: Any) -> dict[str, Any]:
+    try:
+        reply: dict[str, Any] = decode(body, DEFAULT_OPTIONS)
+    except InvalidBSON as error:
+        raise ProtocolError(f"the reply is not a BSON document: {error}") from error
+    return reply

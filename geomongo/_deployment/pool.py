@@ -1,0 +1,179 @@
+"""A pool of connections to one server.
+
+Who finds no idle connection and no free slot queues up, strictly first in, first out, and is handed a connection or a
+slot by whoever gives one back. A slot is the right to open one connection: `size` counts slots, opened or being opened.
+Code between two waits is atomic, so the numbers are right at every wait, and a kill at any wait gives back what the
+dying greenlet held.
+Source: specifications/source/connection-monitoring-and-pooling/connection-monitoring-and-pooling.md.
+"""
+from __future__ import annotations
+
+from collections import deque
+from typing import Callable, Optional
+
+from geomongo._deployment.connection import Connection
+from geomongo._net.sched import BoundedSemaphore, Handoff
+from geomongo.errors import AutoReconnect, InvalidOperation, WaitQueueTimeoutError
+
+#: connect(generation, number) -> Connection
+Connect = Callable[[int, int], Connection]
+
+
+class Pool:
+    """See the module."""
+
+    __slots__ = ("_closed", "_connect", "_connecting", "_idle", "_members", "_name", "_opened", "_queue",
+                 "_wait_timeout", "generation", "in_use", "max_size", "size")
+
+    def __init__(self, name: str, connect: Connect, max_size: Optional[int], max_connecting: int,
+                 wait_timeout: Optional[float]) -> None:
+        self._name = name
+        self._connect = connect
+        self._connecting = BoundedSemaphore(max_connecting)
+        self._idle: deque[Connection] = deque()
+        self._members: set[Connection] = set()
+        self._queue: deque[Handoff] = deque()
+        self._wait_timeout = wait_timeout
+        self._closed = False
+        self._opened = 0
+        self.generation = 0
+        self.max_size = max_size
+        self.size = 0
+        self.in_use = 0
+
+    def checkout(self) -> Connection:
+        """A connection that nobody else uses; the caller gives it to `checkin`, whatever happens.
+
+        Raises WaitQueueTimeoutError, AutoReconnect or NetworkTimeout.
+        """
+        idle = self._idle
+        while idle:
+            connection = idle.pop()
+            if connection.generation == self.generation and connection.usable:
+                self.in_use += 1
+                return connection
+            self._discard(connection)
+        return self._checkout_slow()
+
+    def _checkout_slow(self) -> Connection:
+        if self._closed:
+            raise InvalidOperation("Cannot use MongoClient after close")
+        if self.max_size is None or self.size < self.max_size:
+            self.size += 1
+            return self._open()
+        given = self._wait_for_turn()
+        return given if given is not None else self._open()
+
+    def _wait_for_turn(self) -> Optional[Connection]:
+        """Queue up; returns a connection, or None for a slot."""
+        waiter = Handoff()
+        self._queue.append(waiter)
+        try:
+            if not waiter.wait(self._wait_timeout):
+                raise self._wait_queue_timeout()
+        except BaseException:
+            if waiter.given:
+                self._pass_on(waiter.value)
+            else:
+                self._queue.remove(waiter)
+            raise
+        given = waiter.value
+        if isinstance(given, BaseException):
+            raise given
+        if given is not None:
+            self.in_use += 1
+        connection: Optional[Connection] = given
+        return connection
+
+    def _pass_on(self, given: object) -> None:
+        """What a dying waiter was handed goes to the next one."""
+        if isinstance(given, Connection):
+            self._put_back(given)
+        elif given is None:
+            self._free_slot()
+
+    def _wait_queue_timeout(self) -> WaitQueueTimeoutError:
+        return WaitQueueTimeoutError(
+            f"{self._name}: no connection was free within waitQueueTimeoutMS ({self._wait_timeout} s); "
+            f"maxPoolSize {self.max_size}, in use {self.in_use}, waiting {len(self._queue)}; "
+            "raise maxPoolSize, or hold connections for a shorter time")
+
+    def _open(self) -> Connection:
+        """Fill the slot that the caller holds."""
+        try:
+            with self._connecting:
+                generation = self.generation
+                self._opened += 1
+                connection = self._connect(generation, self._opened)
+        except BaseException:
+            self._free_slot()
+            raise
+        if self._closed or generation != self.generation:
+            # Cleared while it was being opened: perished already.
+            connection.close()
+            self._free_slot()
+            raise AutoReconnect(f"{self._name}: the pool was cleared while a connection was being opened")
+        self._members.add(connection)
+        self.in_use += 1
+        return connection
+
+    def checkin(self, connection: Connection) -> None:
+        """Take back what `checkout` gave. Never waits."""
+        self.in_use -= 1
+        self._put_back(connection)
+
+    def _put_back(self, connection: Connection) -> None:
+        if not connection.usable or connection.generation != self.generation or self._closed:
+            self._discard(connection)
+        elif self._queue:
+            self._queue.popleft().give(connection)
+        else:
+            self._idle.append(connection)
+
+    def _discard(self, connection: Connection) -> None:
+        connection.close()
+        self._members.discard(connection)
+        self._free_slot()
+
+    def _free_slot(self) -> None:
+        """Give the right to open a connection to the first waiter, or back."""
+        if self._queue and not self._closed:
+            self._queue.popleft().give(None)
+        else:
+            self.size -= 1
+
+    def clear(self) -> None:
+        """Connections opened before now are used no more: idle ones go now, others when they come back."""
+        self.generation += 1
+        idle, self._idle = self._idle, deque()
+        for connection in idle:
+            self._discard(connection)
+
+    def close(self) -> None:
+        """Close every connection, also those in use, and wake everyone who waits with InvalidOperation."""
+        self._closed = True
+        self.generation += 1
+        queue, self._queue = self._queue, deque()
+        for waiter in queue:
+            waiter.give(InvalidOperation("Cannot use MongoClient after close"))
+        idle, self._idle = self._idle, deque()
+        for connection in idle:
+            self._discard(connection)
+        for connection in self._members:
+            connection.close()  # its slot is freed when whoever uses it gives it back
+
+    def after_fork(self) -> None:
+        """In a child: the inherited connections are the parent's; close the descriptors, send nothing."""
+        self._closed = True
+        for connection in self._members:
+            connection.close()
+
+    @property
+    def idle(self) -> int:
+        """Connections that wait to be used."""
+        return len(self._idle)
+
+    @property
+    def waiters(self) -> int:
+        """Greenlets that wait for a connection."""
+        return len(self._queue)

@@ -1,0 +1,1 @@
+"""How operations run: the command loop, retries, sessions, observers, batches and cursors."""

@@ -1,0 +1,236 @@
+"""The inside of every cursor: documents that have arrived, and how to get more.
+
+A large batch stays encoded and is decoded in slices as it is read; between slices others get their turn of the hub.
+"""
+from __future__ import annotations
+
+import gc
+from collections import deque
+from typing import Any, Optional
+
+from geomongo._bson import RAW_OPTIONS, array_to_stream, decode_many
+from geomongo._commands.base import Scope
+from geomongo._commands.find import CursorCommand, ExhaustGetMore, GetMore, KillCursors
+from geomongo._deployment.deployment import Deployment, DroppedCursor
+from geomongo._execution.executor import Executor
+from geomongo._execution.flight import Pin
+from geomongo._execution.sessions import Session
+from geomongo._net.sched import Pacer
+from geomongo._wire.raw import EMPTY_DOCUMENT, slice_end
+from geomongo.errors import CursorNotFound, InvalidOperation, OperationFailure, PyMongoError
+from geomongo.typings import Address
+
+#: How much of a batch is decoded at once, in bytes.
+SLICE = 64 * 1024
+
+
+class CursorCore:
+    """One cursor. `documents` is what the application reads from; `fetch` fills it.
+
+    `cursor_id` is 0 once the server holds nothing more, None before the cursor was opened. `limit` bounds what is
+    asked for. `raw` cursors yield whole batches, encoded.
+    """
+
+    __slots__ = ("_deployment", "_executor", "_pacer", "_position", "_scope", "_stream", "address", "batch_size",
+                 "collection", "comment", "cursor_id", "documents", "killed", "limit", "max_await_time_ms", "pin",
+                 "post_batch_resume_token", "raw", "retrieved", "session")
+
+    def __init__(self, executor: Executor, scope: Scope, session: Optional[Session], batch_size: int = 0,
+                 limit: int = 0, raw: bool = False, exhaust: bool = False) -> None:
+        self._executor = executor
+        self._scope = raw_scope(scope) if raw else scope
+        self._deployment: Optional[Deployment] = None
+        self._stream: Any = None
+        self._position = 0
+        self._pacer = Pacer()
+        self.session = Session() if session is None else session
+        self.documents: deque[Any] = deque()
+        self.cursor_id: Optional[int] = None
+        self.killed = False
+        self.address: Optional[Address] = None
+        self.collection = scope.collection
+        self.batch_size = batch_size
+        self.limit = limit
+        self.raw = raw
+        self.retrieved = 0
+        self.comment: Any = None
+        self.max_await_time_ms: Optional[int] = None
+        self.pin: Optional[Pin] = Pin() if exhaust else None
+        self.post_batch_resume_token: Any = None
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that commands of this cursor need."""
+        return self._scope
+
+    def open(self, command: CursorCommand) -> None:
+        """Run the command that opens the cursor."""
+        self._deployment = self._executor.deployment()
+        try:
+            cursor, batch = self._executor.execute(command, self.session, self.pin)
+        except BaseException:
+            self._finish()
+            raise
+        self.address = command.answered_by
+        if cursor is None:
+            # explain, or a write concern of zero: there is no cursor
+            self._finish()
+            return
+        _, _, name = str(cursor.get("ns", "")).partition(".")
+        self.collection = name or self._scope.collection
+        self._take(cursor, "firstBatch", batch)
+
+    def _take(self, cursor: Any, field: str, batch: Optional[memoryview]) -> None:
+        """What a reply brought."""
+        self._pacer.restart()
+        self.cursor_id = int(cursor["id"])
+        self.post_batch_resume_token = cursor.get("postBatchResumeToken")
+        if batch is None:
+            documents = cursor[field]
+            self.retrieved += len(documents)
+            self.documents.extend(documents)
+        elif len(batch) > len(EMPTY_DOCUMENT):
+            self._set_stream(array_to_stream(batch))
+        if not self.cursor_id:
+            self._finish()
+
+    def _set_stream(self, stream: bytes) -> None:
+        if self.raw:
+            self.documents.append(stream)
+            return
+        self._stream = memoryview(stream)
+        self._position = 0
+        self._pacer()
+
+    def fetch(self) -> bool:
+        """Put at least one document into `documents`; False where there is none now.
+
+        That is the end of the cursor if `cursor_id` is 0; else a tailable cursor has nothing yet.
+        """
+        if self._stream is not None:
+            self._decode_slice()
+            return True
+        if self.cursor_id and not self.killed:
+            if self.limit and self.retrieved >= self.limit:
+                self.close()
+                return False
+            self._get_more()
+            if self._stream is not None:
+                self._decode_slice()
+        return bool(self.documents)
+
+    def _decode_slice(self) -> None:
+        self._pacer()
+        stream = self._stream
+        end, count = slice_end(stream, self._position, SLICE)
+        collects = gc.isenabled()
+        if collects:
+            # The new documents are no garbage, however many there are.
+            gc.disable()
+        try:
+            documents = decode_many(stream[self._position:end], self._scope.codec_options)
+        finally:
+            if collects:
+                gc.enable()
+        self._position = end
+        if end == len(stream):
+            self._stream = None
+        self.retrieved += count
+        self.documents.extend(documents)
+
+    def _get_more(self) -> None:
+        self._check_home()
+        assert self.address is not None and self.cursor_id is not None
+        kind = GetMore if self.pin is None else ExhaustGetMore
+        command = kind(self._scope, self.cursor_id, self.address, self.collection, self._next_batch_size(),
+                       self.max_await_time_ms, self.comment)
+        try:
+            if self.pin is None:
+                cursor, batch = self._executor.execute(command, self.session)
+            else:
+                cursor, batch = self._executor.exhaust(command, self.session, self.pin)
+        except BaseException as error:
+            self._after_failure(error)
+            raise
+        self._take(cursor, "nextBatch", batch)
+
+    def _after_failure(self, error: BaseException) -> None:
+        """An error from the server ends the cursor there; after any other the server must be told."""
+        if isinstance(error, OperationFailure):
+            if isinstance(error, CursorNotFound) or not error.timeout:
+                self.cursor_id = 0
+        self.abandon()
+
+    def _next_batch_size(self) -> int:
+        left = self.limit - self.retrieved
+        if not self.limit or left <= 0:
+            return self.batch_size
+        return min(left, self.batch_size) if self.batch_size else left
+
+    def _check_home(self) -> None:
+        """A cursor lives in one process and on one hub."""
+        if self._deployment is not self._executor.deployment():
+            raise InvalidOperation("a cursor cannot be used in another process or thread than the one it was opened "
+                                   "in: open another there")
+
+    def _finish(self) -> None:
+        """The server holds nothing more: let go of session and connection."""
+        self.killed = True
+        if self.session.implicit:
+            self.session.end()
+        if self.pin is not None:
+            self.pin.release()
+
+    @property
+    def alive(self) -> bool:
+        """Whether there may be more documents."""
+        return bool(self.documents or self._stream is not None or (self.cursor_id != 0 and not self.killed))
+
+    def close(self) -> None:
+        """End the cursor here and at the server, and wait for the server's word. Errors end it, too."""
+        pending = self._pending()
+        if pending is None:
+            return
+        streaming = self.pin is not None and self.pin.streaming
+        if self.pin is not None:
+            self.pin.release()
+        try:
+            if not streaming and self._deployment is self._executor.deployment():
+                self._executor.execute(KillCursors(self._scope, pending.cursor_id, pending.address, self.collection),
+                                       self.session)
+        except PyMongoError:
+            pass  # the server's own timeout ends it
+        finally:
+            self._finish()
+
+    def _pending(self) -> Optional[DroppedCursor]:
+        """Forget what has arrived; returns what the server still holds."""
+        self.documents.clear()
+        self._stream = None
+        if self.killed:
+            return None
+        self.killed = True
+        if not self.cursor_id or self.address is None:
+            self._finish()
+            return None
+        session = self.session.server_session if self.session.implicit else None
+        return DroppedCursor(self.address, self._scope.database, self.collection, self.cursor_id, session)
+
+    def abandon(self) -> None:
+        """End the cursor in the background: for finalisers and for greenlets that are being killed. Never waits."""
+        pending = self._pending()
+        if pending is None:
+            return
+        if self.pin is not None:
+            self.pin.release()
+        if pending.session is not None:
+            self.session.server_session = None  # the reaper gives it back
+        if self._deployment is not None:
+            self._deployment.drop_cursor(pending)
+        self._finish()
+
+
+def raw_scope(scope: Scope) -> Scope:
+    """`scope`, with replies whose documents stay encoded."""
+    return Scope(scope.database, scope.collection, RAW_OPTIONS, scope.read_preference, scope.read_concern,
+                 scope.write_concern, scope.acknowledged)

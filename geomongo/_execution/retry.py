@@ -1,0 +1,33 @@
+"""Whether a failed attempt is followed by another.
+
+Source: specifications/source/retryable-reads/retryable-reads.md and retryable-writes/retryable-writes.md.
+"""
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from geomongo import error_rules
+from geomongo._commands.base import RETRY_READ, RETRY_WRITE
+from geomongo.errors import PyMongoError, ServerSelectionTimeoutError
+
+
+def may_retry(kind: int, error: PyMongoError, transaction: Any, wire_version: Optional[int], reads: bool,
+              writes: bool) -> bool:
+    """Whether an operation that failed with `error` may be tried once more.
+
+    `kind` is the command's `retry`; `transaction` the number that makes a second write harmless, None where the server
+    takes none; `reads` and `writes` the client's retryReads and retryWrites.
+    """
+    if kind == RETRY_READ:
+        return reads and error_rules.is_retryable_read(error)
+    if kind == RETRY_WRITE and writes and transaction is not None:
+        if error_rules.needs_retryable_write_label(error, wire_version):
+            error.add_error_label(error_rules.RETRYABLE_WRITE_ERROR)
+        return error_rules.is_retryable_write(error)
+    return False
+
+
+def tells_more(first: PyMongoError, second: PyMongoError) -> PyMongoError:
+    """Of the failures of both attempts, the one that the application gets."""
+    no_server = isinstance(second, ServerSelectionTimeoutError)
+    return first if no_server or second.has_error_label(error_rules.NO_WRITES_PERFORMED) else second

@@ -1,0 +1,1 @@
+"""The one gevent room: sockets, scheduling, time, names and forks. Nothing else imports gevent."""

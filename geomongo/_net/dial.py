@@ -1,0 +1,98 @@
+"""Open a stream: names, TCP or a unix socket, options of the socket, and the time limit over all of it."""
+from __future__ import annotations
+
+import errno
+import os
+from typing import Any
+
+import _socket
+
+from geomongo._net import dns
+from geomongo._net.sched import Timeout, current_hub
+from geomongo._net.stream import Stream
+from geomongo.errors import AutoReconnect, NetworkTimeout
+
+WRITE = 2
+_PENDING = (errno.EINPROGRESS, errno.EWOULDBLOCK, errno.EALREADY)
+# Keepalive as the driver specifications advise: first probe after 120 s, then every 10 s, nine times.
+_KEEPALIVE = (("TCP_KEEPIDLE", 120), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 9))
+
+
+def dial(host: str, port: int | None, connect_timeout: float | None, background: bool = False) -> Stream:
+    """Connect to `host`:`port`, or to the unix socket `host` where `port` is None.
+
+    `connect_timeout` in seconds covers resolving, and every address together. Waits on a `background` stream do not
+    keep the hub alive. Raises AutoReconnect, or NetworkTimeout where the time ran out. A kill closes the socket.
+    """
+    timer = None
+    if connect_timeout is not None:
+        timer = Timeout(connect_timeout, ref=not background)
+        timer.start()
+    try:
+        return _dial_any(host, port, background)
+    except Timeout as fired:
+        if fired is not timer:
+            raise
+        raise NetworkTimeout(f"{name_of(host, port)}: connecting took longer than connectTimeoutMS "
+                             f"({connect_timeout} s); is the server up and reachable from here?") from None
+    finally:
+        if timer is not None:
+            timer.close()
+
+
+def name_of(host: str, port: int | None) -> str:
+    """host:port, or the path of a unix socket, as errors show it."""
+    if port is None:
+        return host
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _dial_any(host: str, port: int | None, background: bool) -> Stream:
+    if port is None:
+        addresses = [dns.Address(_socket.AF_UNIX, host)]
+    else:
+        addresses = dns.resolve(host, port)
+    last: OSError | None = None
+    for address in addresses:
+        try:
+            return _connect(address, name_of(host, port), background)
+        except OSError as error:
+            last = error
+    reason = "the name has no address" if last is None else last.strerror or str(last)
+    raise AutoReconnect(f"{name_of(host, port)}: connecting failed: {reason}") from last
+
+
+def _connect(address: dns.Address, name: str, background: bool) -> Stream:
+    sock = _socket.socket(address.family, _socket.SOCK_STREAM | getattr(_socket, "SOCK_CLOEXEC", 0))
+    try:
+        sock.setblocking(False)
+        if address.family != _socket.AF_UNIX:
+            _set_tcp_options(sock)
+        status = sock.connect_ex(address.sockaddr)
+        if status in _PENDING:
+            _wait_connected(sock, background)
+            status = sock.getsockopt(_socket.SOL_SOCKET, _socket.SO_ERROR)
+        if status:
+            raise OSError(status, os.strerror(status))
+    except BaseException:
+        sock.close()
+        raise
+    return Stream(sock, name, background)
+
+
+def _wait_connected(sock: Any, background: bool) -> None:
+    hub = current_hub()
+    watcher = hub.loop.io(sock.fileno(), WRITE, ref=not background)
+    try:
+        hub.wait(watcher)
+    finally:
+        watcher.close()
+
+
+def _set_tcp_options(sock: Any) -> None:
+    sock.setsockopt(_socket.IPPROTO_TCP, _socket.TCP_NODELAY, 1)
+    sock.setsockopt(_socket.SOL_SOCKET, _socket.SO_KEEPALIVE, 1)
+    for option, seconds in _KEEPALIVE:
+        number = getattr(_socket, option, None)
+        if number is not None:
+            sock.setsockopt(_socket.IPPROTO_TCP, number, seconds)

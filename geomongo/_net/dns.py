@@ -1,0 +1,38 @@
+"""Host names to addresses, off the hub (gevent's resolver, whichever the application configured)."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import _socket
+from gevent.hub import get_hub
+
+from geomongo.errors import AutoReconnect
+
+SOCK_STREAM: int = _socket.SOCK_STREAM
+
+
+class Address(NamedTuple):
+    """Where to connect to: an address family and what connect(2) takes."""
+
+    family: int
+    sockaddr: Any
+
+
+def resolve(host: str, port: int) -> list[Address]:
+    """The addresses of `host`, in the order in which to try them.
+
+    Raises AutoReconnect where the name cannot be resolved.
+    """
+    try:
+        found = get_hub().resolver.getaddrinfo(host, port, _socket.AF_UNSPEC, SOCK_STREAM)
+    except _socket.gaierror as error:
+        raise AutoReconnect(f"{host}:{port}: name resolution failed: {error.args[-1]}; check the host name "
+                            "in the connection string and the resolver of this machine") from error
+    except UnicodeError as error:
+        raise AutoReconnect(f"{host}:{port}: this is not a host name: {error}") from error
+    addresses = []
+    for family, _, _, _, sockaddr in found:
+        address = Address(family, sockaddr)
+        if address not in addresses:
+            addresses.append(address)
+    return addresses

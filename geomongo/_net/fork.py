@@ -1,0 +1,33 @@
+"""What happens in the child of a fork: everything that was registered forgets its sockets.
+
+The hook takes no lock, waits for nothing and starts nothing.
+"""
+from __future__ import annotations
+
+import os
+import weakref
+from typing import Protocol
+
+
+class Inherited(Protocol):
+    """Something that holds connections of the parent."""
+
+    def after_fork(self) -> None:
+        """Drop what was inherited, without sending a byte."""
+
+
+_registered: weakref.WeakSet[Inherited] = weakref.WeakSet()
+
+
+def register(holder: Inherited) -> None:
+    """Have `holder.after_fork` called in every child, as long as it lives."""
+    _registered.add(holder)
+
+
+def _after_fork_in_child() -> None:
+    for holder in list(_registered):
+        holder.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

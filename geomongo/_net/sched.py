@@ -1,0 +1,138 @@
+"""Greenlets: start them, wait for one another, give the hub a turn, leave blocking work to a thread.
+
+A watcher or timer that must not keep the hub alive has ``ref=False``; then ``hub.join()`` returns while a monitor
+waits. Kills and timeouts arrive at every wait below, as `BaseException`s, and leave nothing behind.
+"""
+from __future__ import annotations
+
+from typing import Any, Callable, TypeVar
+
+import gevent
+from gevent import Greenlet, Timeout, getcurrent
+from gevent._hub_local import get_hub_if_exists
+from gevent.hub import get_hub
+from gevent.lock import BoundedSemaphore
+
+from geomongo._net.clock import now
+
+T = TypeVar("T")
+
+__all__ = ["BoundedSemaphore", "Greenlet", "Handoff", "Pacer", "Timeout", "breathe", "call_soon", "current_hub",
+           "existing_hub", "offload", "pause", "spawn"]
+
+current_hub = get_hub
+existing_hub = get_hub_if_exists
+
+#: How long the driver may hold the hub before it gives others a turn, in seconds.
+TURN = 0.003
+
+
+def spawn(name: str, function: Callable[..., Any], *args: Any) -> Greenlet:
+    """Start `function` in a greenlet that shows `name` in a dump of greenlets."""
+    greenlet = Greenlet(function, *args)
+    greenlet.name = name
+    greenlet.start()
+    return greenlet
+
+
+def call_soon(hub: Any, function: Callable[..., Any], *args: Any) -> None:
+    """Have the hub call `function` (which must not wait); safe from finalisers, signal handlers and other threads."""
+    loop = hub.loop
+    if loop is not None:
+        loop.run_callback_threadsafe(function, *args)
+
+
+def breathe() -> None:
+    """Give every other greenlet that is ready one turn."""
+    gevent.sleep(0)
+
+
+def pause(seconds: float) -> None:
+    """Sleep without keeping the hub alive."""
+    gevent.sleep(seconds, ref=False)
+
+
+def offload(function: Callable[..., T], *args: Any) -> T:
+    """Run blocking or long `function` in a thread of the hub's pool and wait for it cooperatively."""
+    result: T = get_hub().threadpool.apply(function, args)
+    return result
+
+
+class Pacer:
+    """Lets work that has nothing to wait for give up the hub before others notice.
+
+    Call it between pieces of work; it yields once `TURN` seconds have passed since it last did.
+    """
+
+    __slots__ = ("_since",)
+
+    def __init__(self) -> None:
+        self._since = now()
+
+    def restart(self) -> None:
+        """The caller has just come back from a wait."""
+        self._since = now()
+
+    def __call__(self) -> None:
+        if now() - self._since > TURN:
+            gevent.sleep(0)
+            self._since = now()
+
+
+class Handoff:
+    """One value for one greenlet that waits for it.
+
+    `give` decides at once and never waits; the greenlet resumes in a later turn of the hub. Where a kill or a
+    timeout reaches it first, `given` tells the waiter that it must pass the value on.
+    """
+
+    __slots__ = ("_greenlet", "_hub", "given", "value")
+
+    def __init__(self) -> None:
+        self._hub = get_hub()
+        self._greenlet: Any = None
+        self.given = False
+        self.value: Any = None
+
+    def give(self, value: Any) -> None:
+        """Hand `value` over and schedule the waiter."""
+        self.value = value
+        self.given = True
+        if self._greenlet is not None:
+            self._hub.loop.run_callback(self._wake)
+
+    def wait(self, seconds: float | None = None, background: bool = False) -> bool:
+        """Wait until something is given; False after `seconds` without.
+
+        The timer keeps the hub alive unless the wait is a `background` one.
+        """
+        if self.given:
+            return True
+        if seconds is None:
+            self._block()
+            return True
+        if seconds <= 0:
+            return False
+        timer = Timeout(seconds, ref=not background)
+        timer.start()
+        try:
+            self._block()
+        except Timeout as fired:
+            if fired is not timer:
+                raise
+        finally:
+            timer.close()
+        return self.given
+
+    def _block(self) -> None:
+        while not self.given:
+            self._greenlet = getcurrent()
+            try:
+                self._hub.switch()
+            finally:
+                self._greenlet = None
+
+    def _wake(self) -> None:
+        greenlet = self._greenlet
+        if greenlet is not None:
+            greenlet.switch()

@@ -1,0 +1,155 @@
+"""A connected socket: send a request, wait, receive one message.
+
+The socket is the C type of the standard library, which monkey-patching does not touch; its waits are the hub's. So
+a stream behaves alike with full, partial or no patching. A stream belongs to the hub that opened it.
+"""
+from __future__ import annotations
+
+from typing import Any, Callable, Union
+
+from geomongo._net.sched import Pacer, current_hub
+from geomongo.errors import AutoReconnect
+
+Request = Union[bytes, list[bytes]]
+#: Reads the length of a message from its first four bytes and refuses impossible ones.
+Framer = Callable[[Any, int], int]
+
+READ = 1
+WRITE = 2
+_CHUNK = 65536
+_LARGE_CHUNK = 1 << 20
+
+
+class Stream:
+    """One socket. `exchange` is the only wait of the hot path.
+
+    From the first byte sent until the reply is whole the stream is `busy`: whoever leaves a call below by an exception
+    leaves it busy, and a busy stream is never used again.
+    """
+
+    __slots__ = ("_background", "_hub", "_reader", "_sock", "_writer", "busy", "closed", "name")
+
+    def __init__(self, sock: Any, name: str, background: bool = False) -> None:
+        self._sock = sock
+        self._background = background
+        self._hub = current_hub()
+        loop = self._hub.loop
+        self._reader = loop.io(sock.fileno(), READ, ref=not background)
+        self._writer: Any = None
+        self.busy = False
+        self.closed = False
+        self.name = name
+
+    def exchange(self, request: Request, frame: Framer, limit: int) -> Any:
+        """Send `request` and return the whole message that answers it, of at most `limit` bytes."""
+        self.busy = True
+        try:
+            sent = self._sock.send(request) if type(request) is bytes else 0
+        except BlockingIOError:
+            sent = 0
+        except OSError as error:
+            raise self._lost("send", error) from error
+        if type(request) is not bytes or sent != len(request):
+            self._send_rest(request, sent)
+        self._hub.wait(self._reader)
+        try:
+            data = self._sock.recv(_CHUNK)
+        except BlockingIOError:
+            return self.receive(frame, limit)
+        except OSError as error:
+            raise self._lost("receive", error) from error
+        if len(data) < 4 or frame(data, limit) != len(data):
+            return self._receive_rest(data, frame, limit)
+        self.busy = False
+        return data
+
+    def send(self, request: Request) -> None:
+        """Send `request`, to which no answer comes."""
+        self.busy = True
+        self._send_rest(request, 0)
+        self.busy = False
+
+    def receive(self, frame: Framer, limit: int) -> Any:
+        """One more message, which the server sends unasked (exhaust)."""
+        return self._receive_rest(b"", frame, limit)
+
+    def _receive_rest(self, data: bytes, frame: Framer, limit: int) -> Any:
+        """Complete the message that starts with `data`. Never reads beyond it."""
+        self.busy = True
+        while len(data) < 4:
+            data += self._receive(4 - len(data))
+        length = frame(data, limit)
+        if len(data) > length:
+            raise AutoReconnect(f"{self.name}: the server sent more than one reply to one request")
+        message = self._fill(data, length)
+        self.busy = False
+        return message
+
+    def _fill(self, data: bytes, length: int) -> bytearray:
+        """`data` and what is missing to `length` bytes.
+
+        The buffer grows with what has arrived, so that a length is not paid for before the bytes are there.
+        """
+        message = bytearray(data)
+        pacer = Pacer()
+        while len(message) < length:
+            message += self._receive(min(length - len(message), _LARGE_CHUNK))
+            pacer()
+        return message
+
+    def _receive(self, size: int) -> bytes:
+        while True:
+            try:
+                data: bytes = self._sock.recv(size)
+            except BlockingIOError:
+                self._hub.wait(self._reader)
+                continue
+            except OSError as error:
+                raise self._lost("receive", error) from error
+            if not data:
+                raise self._lost("receive", None)
+            return data
+
+    def _send_rest(self, request: Request, sent: int) -> None:
+        parts = [request] if isinstance(request, bytes) else request
+        pacer = Pacer()
+        for part in parts:
+            view = memoryview(part)[sent:]
+            sent = 0
+            while view:
+                view = view[self._send_some(view):]
+                pacer()
+
+    def _send_some(self, view: memoryview) -> int:
+        try:
+            sent: int = self._sock.send(view[:_LARGE_CHUNK])
+        except BlockingIOError:
+            self._wait_writable()
+            return 0
+        except OSError as error:
+            raise self._lost("send", error) from error
+        return sent
+
+    def _wait_writable(self) -> None:
+        if self._writer is None:
+            self._writer = self._hub.loop.io(self._sock.fileno(), WRITE, ref=not self._background)
+        self._hub.wait(self._writer)
+
+    def _lost(self, phase: str, error: OSError | None) -> AutoReconnect:
+        reason = "the server closed the connection" if error is None else error.strerror or str(error)
+        return AutoReconnect(f"{self.name}: {reason} (phase: {phase})")
+
+    def close(self) -> None:
+        """Close the socket; whoever waits on it gets AutoReconnect. Never waits, never raises."""
+        if self.closed:
+            return
+        self.closed = True
+        watchers = [watcher for watcher in (self._reader, self._writer) if watcher is not None]
+        if any(watcher.active for watcher in watchers):
+            # The waiter must have left before the descriptor's number can be given to another socket.
+            lost = AutoReconnect(f"{self.name}: the connection was closed while an operation waited on it")
+            self._hub.cancel_waits_close_and_then(watchers, lost, self._sock.close)
+            return
+        for watcher in watchers:
+            watcher.close()
+        self._sock.close()

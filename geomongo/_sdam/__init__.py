@@ -1,0 +1,1 @@
+"""Server discovery, monitoring and selection as pure rules: descriptions in, descriptions out."""

@@ -1,0 +1,1 @@
+"""The wire protocol, pure: bytes and values in, bytes and values out."""
