@@ -40,7 +40,8 @@ __all__ = [
     "validate_options",
 ]
 
-_IMPLIED_BY_INSECURE = ("tlsallowinvalidcertificates", "tlsallowinvalidhostnames", "tlsdisableocspendpointcheck")
+_IMPLIED_BY_INSECURE = ("tlsallowinvalidcertificates", "tlsallowinvalidhostnames",
+                        "tlsdisableocspendpointcheck")
 
 
 def validate_options(opts: Mapping[str, Any], warn: bool = False) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The way from MongoClient's arguments to `ClientOptions`.
 
-Connection strings are lenient (what is wrong in them is left out with a warning), keyword arguments strict, and
-keyword arguments win. For `mongodb+srv://` the caller resolves `fqdn` and calls `ClientOptions.resolved`.
+Connection strings are lenient (what is wrong in them is left out with a warning), keyword arguments strict,
+and keyword arguments win. For `mongodb+srv://` the caller resolves `fqdn` and calls `ClientOptions.resolved`.
 """
 from __future__ import annotations
 
@@ -68,6 +68,8 @@ def _seeds(hosts: list[str], port: int) -> tuple[list[Host], ParsedUri | None]:
 
 
 def _merged(seeds: list[Host], uri: ParsedUri | None, keywords: dict[str, Any]) -> ClientOptions:
+    if keywords.get("srv_host_validator") is not None and (uri is None or uri.fqdn is None):
+        raise ConfigurationError("srv_host_validator is only allowed with 'mongodb+srv://' URIs")
     if uri is None:
         return ClientOptions(seeds, resolve_aliases(keywords))
     from_uri, notes = check(uri.options, lenient=True)
@@ -82,7 +84,8 @@ def _merged(seeds: list[Host], uri: ParsedUri | None, keywords: dict[str, Any]) 
 
 def refuse_srv_options(options: dict[str, Any]) -> None:
     """Raise ConfigurationError for options that only a mongodb+srv:// connection string may have."""
-    for name in ("srvservicename", "srvmaxhosts"):
-        if options.get(name):
+    for name in ("srvservicename", "srvallowedhostssuffix", "srvmaxhosts"):
+        # srvMaxHosts=0 asks for nothing.
+        if options.get(name, 0) != 0:
             raise ConfigurationError(f"The {OPTIONS[name].name} option is only allowed with "
                                      "'mongodb+srv://' URIs")

@@ -32,7 +32,7 @@ def credentials(options: dict[str, Any], database: str | None) -> Credentials:
 
     Raises ConfigurationError or ValueError for options that a mechanism cannot use.
     """
-    username, password = options.get("username"), options.get("password")
+    username, password = options.get("username") or None, options.get("password")
     source = options.get("authsource")
     mechanism = options.get("authmechanism")
     properties = options.get("authmechanismproperties") or {}

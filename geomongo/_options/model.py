@@ -174,7 +174,7 @@ class ClientOptions:
         get = self._get
         self.server_selection_timeout = get("serverselectiontimeoutms")
         self.local_threshold = get("localthresholdms")
-        self.heartbeat_frequency = get("heartbeatfrequencyms") or OPTIONS["heartbeatfrequencyms"].default
+        self.heartbeat_frequency = get("heartbeatfrequencyms")
         self.server_monitoring_mode = get("servermonitoringmode")
         self.connect_timeout = get("connecttimeoutms")
         self.socket_timeout = get("sockettimeoutms")

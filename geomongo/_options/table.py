@@ -39,7 +39,7 @@ _ROWS = (
     Option("server_selector", check.callable_or_none, keyword_only=True),
     Option("localThresholdMS", check.threshold, 0.015),
     Option("serverSelectionTimeoutMS", check.timeout_or_zero, 30.0),
-    Option("heartbeatFrequencyMS", check.timeout_above_zero, 10.0),
+    Option("heartbeatFrequencyMS", check.interval, 10.0),
     Option("serverMonitoringMode", check.monitoring_mode, "auto"),
     Option("appname", check.appname),
     Option("driver", check.driver, keyword_only=True),

@@ -138,6 +138,14 @@ def timeout_above_zero(option: str, value: Any) -> float | None:
     return number / 1000
 
 
+def interval(option: str, value: Any) -> float:
+    """Milliseconds above 0, not None; returned in seconds."""
+    seconds = timeout_above_zero(option, value)
+    if seconds is None:
+        raise TypeError(f"{option} must be an integer or float, not None")
+    return seconds
+
+
 def timeout_zero_is_none(option: str, value: Any) -> float | None:
     """None or 0 for no limit, or milliseconds; returned in seconds."""
     return timeout_or_zero(option, value) or None if value is not None else None
@@ -192,7 +200,7 @@ def _tag_set(option: str, text: Any) -> dict[str, str]:
     try:
         pairs = [unquote_plus(pair).split(":") for pair in text.split(",")]
         return {name: tag for name, tag in pairs}
-    except (AttributeError, ValueError):
+    except (AttributeError, TypeError, ValueError):
         raise ValueError(f"{text!r} not a valid value for {option}") from None
 
 
