@@ -130,16 +130,18 @@ def split_hosts(hosts: str, default_port: int | None = DEFAULT_PORT) -> list[Hos
     return found
 
 
-def parse_host(text: str, default_port: int | None = DEFAULT_PORT) -> Host:
+def parse_host(entity: str, default_port: int | None = DEFAULT_PORT) -> Host:
     """The lower-case host and the port of `host`, `host:port` or `[IPv6]:port`. Raises ValueError."""
+    if not entity:
+        raise ValueError("Empty host")
     port: int | str | None = default_port
-    if text.startswith("["):
-        host, port = parse_ipv6_literal_host(text, default_port)
-    elif text.count(":") > 1:
+    if entity.startswith("["):
+        host, port = parse_ipv6_literal_host(entity, default_port)
+    elif entity.count(":") > 1:
         raise ValueError("Reserved characters such as ':' must be escaped (RFC 2396). An IPv6 address "
                          "literal must be enclosed in '[' and ']' (RFC 2732).")
     else:
-        host, colon, digits = text.partition(":")
+        host, colon, digits = entity.partition(":")
         port = digits if colon else default_port
     if isinstance(port, str):
         port = _port(port)
@@ -157,9 +159,9 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def parse_ipv6_literal_host(text: str, default_port: int | None) -> tuple[str, str | int | None]:
+def parse_ipv6_literal_host(entity: str, default_port: int | None) -> tuple[str, str | int | None]:
     """The address between brackets, and the port as text or the default. Raises ValueError."""
-    address, bracket, port = text[1:].partition("]")
+    address, bracket, port = entity[1:].partition("]")
     if not bracket:
         raise ValueError("an IPv6 address literal must be enclosed in '[' and ']' (RFC 2732)")
     if port and not port.startswith(":"):

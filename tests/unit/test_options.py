@@ -287,7 +287,8 @@ VALUES = [None, True, False, 0, 1, -1, 1.5, -1.0, 2 ** 31, "", "x", "true", "Tru
           [], ["a"], {}, {"a": 1}, (), b"x", object]
 # Not compared over all values: what they hold is PyMongo's own, is looked up, or comes with another feature.
 LEFT_OUT = {"server_api", "driver", "type_registry", "event_listeners", "read_preference", "compressors",
-            "auto_encryption_opts", "connect", "authmechanismproperties", "tlscafile", "tlscertificatekeyfile",
+            "auto_encryption_opts", "connect", "authmechanismproperties", "tlscafile",
+            "tlscertificatekeyfile",
             "tlscrlfile", "tlscertificatekeyfilepassword", "tls", "ssl", "replicaset"}
 # Where geomongo is plainer on purpose: (option, value).
 PLAINER = {
