@@ -64,6 +64,7 @@ GOOD = {
     ),
     "dates that are given": dict(_wire__raw="import datetime\nd = datetime.datetime(2020, 1, 1)"),
     "ids that are given": dict(operations="from bson import ObjectId\ndef f(x): return ObjectId(x)"),
+    "lazy exports": dict(init="from importlib import import_module\ndef __getattr__(n): import_module(n)"),
     "asking whether somebody patched": dict(_net__dial="from gevent.monkey import is_module_patched"),
 }
 
