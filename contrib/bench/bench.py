@@ -15,8 +15,8 @@ fresh process (`worker.py`) on the other:
   `huge_loop` and `huge_list` read a 16.7 MB reply of 76,000 documents of 213 bytes, in a loop and by
   `list(cursor)`;
 - numbers: operations per second, processor time (`time.process_time`) per operation, and with the 16 MB reply
-  the longest time that the hub was held, with and without the pauses of Python's cyclic garbage collector, and
-  the longest such pause;
+  the longest time that the hub was held, with and without the pauses of Python's cyclic garbage collector,
+  and the longest such pause;
 - the time of the imports in fresh interpreters, and whether importing geomongo started or opened anything.
 
 `--json FILE` keeps every round, `--rst FILE` writes the tables for the documentation.

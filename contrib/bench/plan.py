@@ -1,8 +1,8 @@
 """Which cases are measured, in what order, and how the rounds become one number a case.
 
 Each case runs in a process of its own. Rounds are interleaved (A B C, A B C, ...), so that a noisy moment
-hits all drivers alike, and the median of the rounds counts; for holds of the hub, where the promise is "never",
-the worst round counts.
+hits all drivers alike, and the median of the rounds counts; for holds of the hub, where the promise is
+"never", the worst round counts.
 """
 
 from __future__ import annotations

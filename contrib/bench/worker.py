@@ -1,8 +1,8 @@
 """One measurement in a process of its own: `worker.py '{"driver": ..., "operation": ..., "greenlets": ...}'`.
 
 Started by `plan.py`; prints one line of JSON: operations per second, processor time per operation and, for
-the 16 MB reply, the longest holds of the hub. A process of its own, so that the monkey-patching that one driver
-needs never touches another.
+the 16 MB reply, the longest holds of the hub. A process of its own, so that the monkey-patching that one
+driver needs never touches another.
 """
 
 from __future__ import annotations
