@@ -151,9 +151,8 @@ def nested(module: Module) -> Iterator[Violation]:
     for item in module.imports:
         if item.in_function:
             yield Violation(1, module.name, item.line, f"imports {item.target} inside a function")
-    for node in ast.walk(module.tree):
-        by_call = isinstance(node, ast.Call) and _last_name(node.func) in ("import_module", "__import__")
-        if by_call and module.name != PACKAGE:
+    for node in ast.walk(module.tree) if module.name != PACKAGE else ():
+        if isinstance(node, ast.Call) and _last_name(node.func) in ("import_module", "__import__"):
             yield Violation(1, module.name, node.lineno, "imports a module by a call, not a statement")
 
 
