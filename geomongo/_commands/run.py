@@ -71,4 +71,3 @@ class ValueCommand(RunCommand):
             return decode(value, self.scope.codec_options)
         # An array is encoded as a document with the indexes as names.
         return list(decode(value, self.scope.codec_options).values())
-

@@ -80,6 +80,14 @@ class CursorCore:
         self.collection = name or self._scope.collection
         self._take(cursor, "firstBatch", batch)
 
+    def adopt(self, cursor: Any, address: Optional[Address]) -> None:
+        """Go on with a cursor that another command has opened."""
+        self._deployment = self._executor.deployment()
+        self.address = address
+        _, _, name = str(cursor.get("ns", "")).partition(".")
+        self.collection = name or self._scope.collection
+        self._take(cursor, "firstBatch", None)
+
     def _take(self, cursor: Any, field: str, batch: Optional[memoryview]) -> None:
         """What a reply brought."""
         self._pacer.restart()
@@ -107,16 +115,13 @@ class CursorCore:
 
         That is the end of the cursor if `cursor_id` is 0; else a tailable cursor has nothing yet.
         """
-        if self._stream is not None:
-            self._decode_slice()
-            return True
-        if self.cursor_id and not self.killed:
+        if self._stream is None and self.cursor_id and not self.killed:
             if self.limit and self.retrieved >= self.limit:
                 self.close()
                 return False
             self._get_more()
-            if self._stream is not None:
-                self._decode_slice()
+        if self._stream is not None:
+            self._decode_slice()
         return bool(self.documents)
 
     def _decode_slice(self) -> None:

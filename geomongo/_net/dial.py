@@ -1,11 +1,10 @@
 """Open a stream: names, TCP or a unix socket, options of the socket, and the time limit over all of it."""
 from __future__ import annotations
 
+import _socket
 import errno
 import os
 from typing import Any
-
-import _socket
 
 from geomongo._net import dns
 from geomongo._net.sched import Timeout, current_hub

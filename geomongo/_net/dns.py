@@ -1,9 +1,9 @@
 """Host names to addresses, off the hub (gevent's resolver, whichever the application configured)."""
 from __future__ import annotations
 
+import _socket
 from typing import Any, NamedTuple
 
-import _socket
 from gevent.hub import get_hub
 
 from geomongo.errors import AutoReconnect

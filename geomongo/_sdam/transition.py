@@ -1,11 +1,11 @@
 """How the deployment's description changes when a server answers: the table of topology changes.
 
-    topology \\ server    Standalone      Mongos          RSPrimary       RSSecondary, Arbiter, Other   RSGhost, Unknown
+    topology / server    Standalone       Mongos         RSPrimary      Secondary, Arbiter, Other   Ghost, Unknown
     Single               keep or refuse by replica-set name; the type never changes
-    Unknown              single or remove  Sharded        from primary    no primary, from member       keep
-    Sharded              remove          keep            remove          remove                        keep (Ghost: remove)
-    ReplicaSetNoPrimary  remove          remove          from primary    from member                   keep
-    ReplicaSetWithPrimary remove, check  remove, check   from primary    from member, check            check
+    Unknown              single or remove Sharded        from primary   no primary, from member     keep
+    Sharded              remove           keep           remove         remove                      keep, Ghost: remove
+    ReplicaSetNoPrimary  remove           remove         from primary   from member                 keep
+    ReplicaSetWithPrimary remove, check   remove, check  from primary   from member, check          check
     LoadBalanced         keep
 
 "check" looks whether a primary is left. Each function is a step of that table: description in, description out.
@@ -193,7 +193,8 @@ def _demote_others(topology: TopologyDescription, primary: ServerDescription) ->
     servers = topology.server_descriptions()
     for address, server in servers.items():
         if address != primary.address and server.server_type == SERVER_TYPE.RSPrimary:
-            servers[address] = server.to_unknown(ConfigurationError("primary marked stale due to discovery of newer primary"))
+            stale = ConfigurationError("primary marked stale due to discovery of newer primary")
+            servers[address] = server.to_unknown(stale)
     return topology.replace(servers=servers)
 
 

@@ -134,5 +134,3 @@ def _sequence(section: memoryview) -> tuple[str, bytes]:
         return data[4:end].decode(), data[end + 1:]
     except UnicodeDecodeError as error:
         raise ProtocolError("the identifier of an OP_MSG document sequence is not UTF-8") from error
-
-

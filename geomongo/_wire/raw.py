@@ -105,13 +105,22 @@ def _size(view: memoryview, kind: int, position: int, last: int) -> int:
             raise ProtocolError(f"an element in a reply has the impossible length {length}")
         return length + extra
     if kind == _REGEX:
-        data = bytes(view[position:last])
-        first = data.find(b"\0")
-        second = data.find(b"\0", first + 1)
-        if first < 0 or second < 0:
-            raise ProtocolError("a regular expression in a reply has no end")
-        return second + 1
+        options = _string_end(view, position, last)
+        return _string_end(view, options, last) - position
     raise ProtocolError(f"unknown BSON type {kind:#04x} in a reply")
+
+
+def _string_end(view: memoryview, position: int, last: int) -> int:
+    """Where the NUL-terminated string at `position` ends. Looked for piece by piece: the whole rest is never copied."""
+    size = 64
+    while position < last:
+        piece = bytes(view[position:min(position + size, last)])
+        stop = piece.find(b"\0")
+        if stop >= 0:
+            return position + stop + 1
+        position += size
+        size *= 2
+    raise ProtocolError("a regular expression in a reply has no end")
 
 
 def slice_end(stream: Buffer, position: int, size: int) -> tuple[int, int]:

@@ -1,0 +1,131 @@
+"""The cursor of commands: aggregate, listCollections, listIndexes and others."""
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, Mapping, NoReturn, Optional
+
+from geomongo._execution.cursors import CursorCore
+from geomongo.cursor import collect, leave
+from geomongo.errors import InvalidOperation
+from geomongo.typings import Address, DocumentType
+
+if TYPE_CHECKING:
+    from geomongo.client_session import ClientSession
+
+__all__ = ["CommandCursor", "RawBatchCommandCursor"]
+
+
+class CommandCursor(Generic[DocumentType]):
+    """Iterates over the documents of a command's reply. Use it from one greenlet at a time."""
+
+    __slots__ = ("_core", "_pop", "_session", "__weakref__")
+
+    def __init__(self, collection: Any, cursor_info: Mapping[str, Any], address: Optional[Address],
+                 batch_size: int = 0, max_await_time_ms: Optional[int] = None,
+                 session: Optional[ClientSession] = None, comment: Any = None) -> None:
+        self._core: CursorCore = None  # type: ignore[assignment]
+        inside = collection.__geomongo__
+        core = CursorCore(inside.executor, inside.scope, session, batch_size)
+        core.adopt(cursor_info, address)
+        core.max_await_time_ms = max_await_time_ms
+        core.comment = comment
+        self._set(core, session)
+
+    def _set(self, core: CursorCore, session: Optional[ClientSession]) -> None:
+        self._core = core
+        self._session = session
+        self._pop = core.documents.popleft
+
+    def __iter__(self) -> CommandCursor[DocumentType]:
+        return self
+
+    def __next__(self) -> DocumentType:
+        try:
+            document: DocumentType = self._pop()
+        except IndexError:
+            core = self._core
+            while not core.fetch():
+                if not core.alive:
+                    raise StopIteration from None
+            document = self._pop()
+        return document
+
+    def next(self) -> DocumentType:
+        """The next document. Raises StopIteration at the end, and what operations raise."""
+        return self.__next__()
+
+    def try_next(self) -> Optional[DocumentType]:
+        """The next document, or None where at most one round trip brought nothing."""
+        if not self._core.documents:
+            self._core.fetch()
+        return self._pop() if self._core.documents else None
+
+    def to_list(self, length: Optional[int] = None) -> list[DocumentType]:
+        """The remaining documents, or the next `length` of them, as a list. Raises ValueError for length < 1."""
+        return collect(self, length)
+
+    def batch_size(self, batch_size: int) -> CommandCursor[DocumentType]:
+        """How many documents a further reply brings at most; 0 leaves it to the server.
+
+        Raises TypeError, ValueError.
+       """
+        if not isinstance(batch_size, int):
+            raise TypeError(f"batch_size must be an integer, not {type(batch_size)}")
+        if batch_size < 0:
+            raise ValueError("batch_size must be >= 0")
+        # With 1 a server would close the cursor after the first document.
+        self._core.batch_size = 2 if batch_size == 1 else batch_size
+        return self
+
+    @property
+    def alive(self) -> bool:
+        """Whether there may be more documents."""
+        return self._core.alive
+
+    @property
+    def cursor_id(self) -> int:
+        """The server's id of the cursor; 0 once it is exhausted there."""
+        return self._core.cursor_id or 0
+
+    @property
+    def address(self) -> Optional[Address]:
+        """The server that answered."""
+        return self._core.address
+
+    @property
+    def session(self) -> Optional[ClientSession]:
+        """The explicit session; None where there is none."""
+        return self._session
+
+    def close(self) -> None:
+        """End the cursor, at the server too. Errors of the connection do not matter."""
+        self._core.close()
+
+    def __enter__(self) -> CommandCursor[DocumentType]:
+        return self
+
+    def __exit__(self, exc_type: Optional[type[BaseException]], exc_val: Optional[BaseException],
+                 exc_tb: Optional[TracebackType]) -> None:
+        leave(self._core, exc_type)
+
+    def __del__(self) -> None:
+        core = getattr(self, "_core", None)
+        if core is not None:
+            core.abandon()
+
+
+class RawBatchCommandCursor(CommandCursor[DocumentType]):
+    """Yields each batch as the bytes of its documents, one after the other."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: int) -> NoReturn:
+        raise InvalidOperation("Cannot call __getitem__ on RawBatchCommandCursor")
+
+
+def opened(core: CursorCore, session: Optional[ClientSession]) -> CommandCursor[Any]:
+    """The public cursor of a command that was run."""
+    kind = RawBatchCommandCursor if core.raw else CommandCursor
+    cursor: CommandCursor[Any] = kind.__new__(kind)
+    cursor._set(core, session)
+    return cursor
