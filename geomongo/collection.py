@@ -416,7 +416,8 @@ class Collection(Handle[DocumentType]):
         information: dict[str, Any] = {}
         for index in self.list_indexes(session, comment):
             index["key"] = list(index["key"].items())
-            information[index.pop("name")] = dict(index)
+            name = index.pop("name")
+            information[name] = dict(index)
         return information
 
     def options(self, session: Session = None, comment: Any = None) -> MutableMapping[str, Any]:

@@ -20,7 +20,7 @@ from geomongo._names import check_database_name, check_string
 from geomongo.collection import Collection
 from geomongo.command_cursor import CommandCursor
 from geomongo.errors import CollectionInvalid, InvalidOperation
-from geomongo.read_preferences import ReadPreference
+from geomongo.read_preferences import ReadPreference, ServerMode
 from geomongo.typings import DocumentType, Pipeline
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Database(Handle[DocumentType]):
         inside = self._inside(session)
         document = _command_document(command, value, comment, kwargs)
         scope = Scope(self._name, "$cmd", DEFAULT_OPTIONS if codec_options is None else codec_options)
-        preference = ReadPreference.PRIMARY if read_preference is None else read_preference
+        preference = _preference(read_preference)
         return inside.executor.execute(RunCommand(scope, document, preference, check, allowable_errors), session)
 
     def cursor_command(self, command: Union[str, MutableMapping[str, Any]], value: Any = 1,
@@ -135,7 +135,7 @@ class Database(Handle[DocumentType]):
         inside = self._inside(session)
         document = _command_document(command, value, comment, kwargs)
         scope = Scope(self._name, "$cmd", DEFAULT_OPTIONS if codec_options is None else codec_options)
-        preference = ReadPreference.PRIMARY if read_preference is None else read_preference
+        preference = _preference(read_preference)
         cursor = management.open_cursor(inside, scope, document, session, comment, preference, max_await_time_ms)
         if cursor.address is None or not cursor.alive and cursor.cursor_id is None:
             raise InvalidOperation("Command does not return a cursor.")
@@ -217,6 +217,14 @@ class Database(Handle[DocumentType]):
             raise ValueError("trying to dereference a DBRef that points to another database "
                              f"({dbref.database!r} not {self._name!r})")
         return self[dbref.collection].find_one({"_id": dbref.id}, session=session, comment=comment, **kwargs)
+
+
+def _preference(given: Any) -> ServerMode:
+    if given is None:
+        return ReadPreference.PRIMARY
+    if not isinstance(given, ServerMode):
+        raise TypeError(f"{given!r} is not valid for read_preference. See geomongo.read_preferences for valid options.")
+    return given
 
 
 def _command_document(command: Any, value: Any, comment: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -264,7 +264,12 @@ def _shown(options: ClientOptions) -> list[str]:
              f"tz_aware={codec.tz_aware!r}", f"connect={options.connect!r}"]
     hidden = ("password", "username", "document_class", "tz_aware", "connect", "type_registry")
     given: Mapping[str, Any] = options.given
-    return shown + [f"{name}={value!r}" for name, value in given.items() if name not in hidden]
+    return shown + [f"{name}={_as_given(name, value)!r}" for name, value in given.items() if name not in hidden]
+
+
+def _as_given(name: str, value: Any) -> Any:
+    """Durations are kept in seconds and given in milliseconds."""
+    return round(value * 1000) if name.endswith("ms") and isinstance(value, float) else value
 
 
 def _class_name(kind: type) -> str:

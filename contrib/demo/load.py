@@ -116,7 +116,8 @@ class Load:
         if worker == "none":
             self.latencies.setdefault(worker, [])
         if len(self.problems) < KEEP_PROBLEMS:
-            self.problems.append(f"{type(error).__name__}: {error.args[0] if error.args else error}")
+            text = error.args[0] if isinstance(error, WrongAnswer) else error
+            self.problems.append(f"{type(error).__name__}: {text}")
 
     def totals(self) -> dict[str, int]:
         """Requests and errors so far."""

@@ -111,7 +111,7 @@ def _size(view: memoryview, kind: int, position: int, last: int) -> int:
 
 
 def _string_end(view: memoryview, position: int, last: int) -> int:
-    """Where the NUL-terminated string at `position` ends. Looked for piece by piece: the whole rest is never copied."""
+    """Where the NUL-terminated string at `position` ends, looked for piece by piece and never by a copy of the rest."""
     size = 64
     while position < last:
         piece = bytes(view[position:min(position + size, last)])
