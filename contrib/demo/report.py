@@ -97,14 +97,8 @@ class WorkerReport:
 
 def pool_figures(pool: Any) -> dict[str, Any]:
     """One row of `MongoClient.pool_stats`, as JSON can hold it."""
-    host, port = field(pool, "address")
-    figures = {name: field(pool, name) for name in ("size", "idle", "in_use", "waiters")}
-    return {"address": f"{host}:{port}", **figures}
-
-
-def field(row: Any, name: str) -> Any:
-    """A field of a mapping or of an object."""
-    return row[name] if isinstance(row, dict) else getattr(row, name)
+    figures = {name: getattr(pool, name) for name in ("size", "idle", "in_use", "waiters")}
+    return {"address": "{}:{}".format(*pool.address), **figures}
 
 
 def topology_figures(topology: Any) -> dict[str, Any]:
