@@ -1,8 +1,8 @@
 """Directions and kinds of an index, as index specifications and sorts name them."""
 from __future__ import annotations
 
-__all__ = ["ASCENDING", "DESCENDING", "GEO2D", "GEOSPHERE", "HASHED", "MAX_SUPPORTED_WIRE_VERSION", "MIN_SUPPORTED_WIRE_VERSION",
-           "TEXT"]
+__all__ = ["ASCENDING", "DESCENDING", "GEO2D", "GEOSPHERE", "HASHED", "MAX_SUPPORTED_WIRE_VERSION",
+           "MIN_SUPPORTED_WIRE_VERSION", "TEXT"]
 
 ASCENDING = 1
 DESCENDING = -1

@@ -8,7 +8,7 @@ import gc
 from collections import deque
 from typing import Any, Optional
 
-from geomongo._bson import RAW_OPTIONS, array_to_stream, decode_many
+from geomongo._bson import RAW_OPTIONS, decode_many
 from geomongo._commands.base import Scope
 from geomongo._commands.find import CursorCommand, ExhaustGetMore, GetMore, KillCursors
 from geomongo._deployment.deployment import Deployment, DroppedCursor
@@ -16,7 +16,7 @@ from geomongo._execution.executor import Executor
 from geomongo._execution.flight import Pin
 from geomongo._execution.sessions import Session
 from geomongo._net.sched import Pacer
-from geomongo._wire.raw import EMPTY_DOCUMENT, slice_end
+from geomongo._wire.raw import EMPTY_DOCUMENT, ArrayReader
 from geomongo.errors import CursorNotFound, InvalidOperation, OperationFailure, PyMongoError
 from geomongo.typings import Address
 
@@ -31,7 +31,7 @@ class CursorCore:
     asked for. `raw` cursors yield whole batches, encoded.
     """
 
-    __slots__ = ("_deployment", "_executor", "_pacer", "_position", "_scope", "_stream", "address", "batch_size",
+    __slots__ = ("_deployment", "_executor", "_pacer", "_reader", "_scope", "address", "batch_size",
                  "collection", "comment", "cursor_id", "documents", "killed", "limit", "max_await_time_ms", "pin",
                  "post_batch_resume_token", "raw", "retrieved", "session")
 
@@ -40,8 +40,7 @@ class CursorCore:
         self._executor = executor
         self._scope = raw_scope(scope) if raw else scope
         self._deployment: Optional[Deployment] = None
-        self._stream: Any = None
-        self._position = 0
+        self._reader: Optional[ArrayReader] = None
         self._pacer = Pacer()
         self.session = Session() if session is None else session
         self.documents: deque[Any] = deque()
@@ -98,49 +97,48 @@ class CursorCore:
             self.retrieved += len(documents)
             self.documents.extend(documents)
         elif len(batch) > len(EMPTY_DOCUMENT):
-            self._set_stream(array_to_stream(batch))
+            self._set_reader(ArrayReader(batch))
         if not self.cursor_id:
             self._finish()
 
-    def _set_stream(self, stream: bytes) -> None:
-        if self.raw:
-            self.documents.append(stream)
+    def _set_reader(self, reader: ArrayReader) -> None:
+        if not self.raw:
+            self._reader = reader
             return
-        self._stream = memoryview(stream)
-        self._position = 0
-        self._pacer()
+        parts = []
+        while not reader.exhausted:
+            parts.append(reader.take(SLICE))
+            self._pacer()
+        self.documents.append(b"".join(parts))
 
     def fetch(self) -> bool:
         """Put at least one document into `documents`; False where there is none now.
 
         That is the end of the cursor if `cursor_id` is 0; else a tailable cursor has nothing yet.
         """
-        if self._stream is None and self.cursor_id and not self.killed:
+        if self._reader is None and self.cursor_id and not self.killed:
             if self.limit and self.retrieved >= self.limit:
                 self.close()
                 return False
             self._get_more()
-        if self._stream is not None:
-            self._decode_slice()
+        if self._reader is not None:
+            self._decode_slice(self._reader)
         return bool(self.documents)
 
-    def _decode_slice(self) -> None:
+    def _decode_slice(self, reader: ArrayReader) -> None:
         self._pacer()
-        stream = self._stream
-        end, count = slice_end(stream, self._position, SLICE)
         collects = gc.isenabled()
         if collects:
             # The new documents are no garbage, however many there are.
             gc.disable()
         try:
-            documents = decode_many(stream[self._position:end], self._scope.codec_options)
+            documents = decode_many(reader.take(SLICE), self._scope.codec_options)
         finally:
             if collects:
                 gc.enable()
-        self._position = end
-        if end == len(stream):
-            self._stream = None
-        self.retrieved += count
+        if reader.exhausted:
+            self._reader = None
+        self.retrieved += len(documents)
         self.documents.extend(documents)
 
     def _get_more(self) -> None:
@@ -189,7 +187,7 @@ class CursorCore:
     @property
     def alive(self) -> bool:
         """Whether there may be more documents."""
-        return bool(self.documents or self._stream is not None or (self.cursor_id != 0 and not self.killed))
+        return bool(self.documents or self._reader is not None or (self.cursor_id != 0 and not self.killed))
 
     def close(self) -> None:
         """End the cursor here and at the server, and wait for the server's word. Errors end it, too."""
@@ -211,7 +209,7 @@ class CursorCore:
     def _pending(self) -> Optional[DroppedCursor]:
         """Forget what has arrived; returns what the server still holds."""
         self.documents.clear()
-        self._stream = None
+        self._reader = None
         if self.killed:
             return None
         self.killed = True

@@ -13,12 +13,12 @@ from typing import Any, Mapping, Optional, Sequence
 from bson import json_util
 from bson.objectid import ObjectId
 
-from geomongo._bson import array_to_stream, decode_many
+from geomongo._bson import decode_many
 from geomongo._commands.base import Command
 from geomongo._execution.flight import Flight
 from geomongo._net.clock import now
 from geomongo._net.sched import Pacer
-from geomongo._wire.raw import slice_end
+from geomongo._wire.raw import ArrayReader
 from geomongo.errors import PyMongoError
 from geomongo.monitoring import (
     CommandFailedEvent,
@@ -143,14 +143,10 @@ def with_batch(reply: Mapping[str, Any], batch: Optional[memoryview], command: C
         return reply
     if len(cut) == 1:
         return {**reply, cut[0]: command.parse(reply, batch)}
-    stream = array_to_stream(batch)
     documents: list[Any] = []
-    position, pacer = 0, Pacer()
-    view = memoryview(stream)
-    while position < len(stream):
-        end, _ = slice_end(stream, position, _SLICE)
-        documents += decode_many(view[position:end], command.scope.codec_options)
-        position = end
+    reader, pacer = ArrayReader(batch), Pacer()
+    while not reader.exhausted:
+        documents += decode_many(reader.take(_SLICE), command.scope.codec_options)
         pacer()
     outer, inner = cut
     return {**reply, outer: {**reply[outer], inner: documents}}

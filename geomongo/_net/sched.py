@@ -25,6 +25,8 @@ existing_hub = get_hub_if_exists
 
 #: How long the driver may hold the hub before it gives others a turn, in seconds.
 TURN = 0.003
+#: A timer this short fires in the hub's next iteration, in seconds.
+_NEXT_ITERATION = 1e-6
 
 
 def spawn(name: str, function: Callable[..., Any], *args: Any) -> Greenlet:
@@ -43,8 +45,11 @@ def call_soon(hub: Any, function: Callable[..., Any], *args: Any) -> None:
 
 
 def breathe() -> None:
-    """Give every other greenlet that is ready one turn."""
-    gevent.sleep(0)
+    """Give everyone else one turn: greenlets that are ready, sockets, and timers.
+
+    ``gevent.sleep(0)`` does not do: the hub runs what is ready many times over before it looks at timers again.
+    """
+    gevent.sleep(_NEXT_ITERATION)
 
 
 def pause(seconds: float) -> None:
@@ -75,7 +80,7 @@ class Pacer:
 
     def __call__(self) -> None:
         if now() - self._since > TURN:
-            gevent.sleep(0)
+            breathe()
             self._since = now()
 
 

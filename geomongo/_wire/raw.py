@@ -6,10 +6,13 @@ Source: the BSON specification, version 1.1.
 """
 from __future__ import annotations
 
+import re
 import struct
 from typing import NamedTuple
 
-from geomongo._bson import Buffer
+from bson.errors import InvalidBSON
+
+from geomongo._bson import Buffer, array_to_stream
 from geomongo._wire.framing import unpack_length
 from geomongo.errors import ProtocolError
 
@@ -123,19 +126,71 @@ def _string_end(view: memoryview, position: int, last: int) -> int:
     raise ProtocolError("a regular expression in a reply has no end")
 
 
-def slice_end(stream: Buffer, position: int, size: int) -> tuple[int, int]:
-    """Where to cut a stream of encoded documents so that about `size` bytes, and whole documents, are cut off.
+# An element of an array of documents begins so: its type, its index in decimal, and a NUL.
+_ELEMENT = re.compile(rb"\x03([0-9]{1,10})\x00")
 
-    Returns the position after the last whole document, and how many documents lie before it. At least one document
-    is taken. Raises ProtocolError where a length is impossible.
+
+class ArrayReader:
+    """Cuts an encoded array of documents into streams of documents, of about so many bytes each.
+
+    The next cut is guessed: the first place after `size` bytes that looks like the begin of an element. A document may
+    hold such bytes too, so the guess is proved by converting what lies before it: that fails unless elements end
+    exactly there. Where it fails, the elements are walked one by one.
     """
-    total = len(stream)
-    wanted = position + size
-    count = 0
-    while position < total and (position < wanted or not count):
-        length = unpack_length(stream, position)[0] if total - position >= 5 else 0
-        if not 5 <= length <= total - position:
-            raise ProtocolError("a document in a batch is not as long as it says")
-        position += length
-        count += 1
-    return position, count
+
+    __slots__ = ("_end", "_index", "_position", "_view")
+
+    def __init__(self, array: Buffer) -> None:
+        self._view = memoryview(array)
+        self._position = 4
+        self._end = len(self._view) - 1
+        self._index = 0
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether everything was taken."""
+        return self._position >= self._end
+
+    def take(self, size: int) -> bytes:
+        """The next documents, one after the other; at least one. Raises ProtocolError where the array is none."""
+        position, index = self._guess(size)
+        try:
+            stream = array_to_stream(self._as_array(position))
+        except InvalidBSON:
+            position, index = self._walk(size)
+            try:
+                stream = array_to_stream(self._as_array(position))
+            except InvalidBSON as error:
+                raise ProtocolError(f"a batch in a reply is no array of documents: {error}") from error
+        self._position, self._index = position, index
+        return stream
+
+    def _as_array(self, end: int) -> bytes:
+        return b"".join((_pack_length(end - self._position + 5), self._view[self._position:end], b"\0"))
+
+    def _guess(self, size: int) -> tuple[int, int]:
+        start = self._position + size
+        while start < self._end:
+            found = _ELEMENT.search(self._view, start)
+            if found is None:
+                break
+            index = int(found.group(1))
+            if index > self._index:
+                return found.start(), index
+            start = found.start() + 1
+        return self._end, self._index
+
+    def _walk(self, size: int) -> tuple[int, int]:
+        """The first true begin of an element after `size` bytes."""
+        view, position, wanted, index = self._view, self._position, self._position + size, self._index
+        while position < min(wanted, self._end):
+            head = bytes(view[position:position + _LONGEST_NAME])
+            stop = head.find(b"\0", 1)
+            if head[0] != DOCUMENT or stop < 0 or position + stop + 5 > self._end:
+                raise ProtocolError("a batch in a reply is no array of documents")
+            length = unpack_length(view, position + stop + 1)[0]
+            if not 5 <= length <= self._end - position - stop - 1:
+                raise ProtocolError("a document in a batch is not as long as it says")
+            position += stop + 1 + length
+            index += 1
+        return position, index
