@@ -9,8 +9,8 @@ It needs geomongo's dependencies (PyMongo among them), Linux and a C compiler. I
 server that answers at once (`stub.c`), on a core of its own where there are two, and measures each case in a
 fresh process (`worker.py`) on the other:
 
-- clients: `geomongo`; `pymongo` under `gevent.monkey.patch_all()`; `floor`, a bare gevent socket with the C
-  codec, which decodes every reply whole (a client that decodes in slices can be faster than that);
+- clients: `geomongo`; `pymongo` under `gevent.monkey.patch_all()`; `floor`, a bare socket on gevent's loop
+  with the C codec, which decodes every reply whole (a client that decodes in slices can be faster than that);
 - operations: find_one, insert_one, update_one; `read_1000` reads 1,000 documents of 175 bytes in a loop;
   `huge_loop` and `huge_list` read a 16.7 MB reply of 76,000 documents of 213 bytes, in a loop and by
   `list(cursor)`;
@@ -34,7 +34,7 @@ from typing import Any
 
 from import_time import has_client, measure_imports, probe_import
 from operations import OPERATIONS
-from plan import Plan, Row, run_plan
+from plan import Plan, Row, disturbed, run_plan
 from stub_control import Stub, split_cores, stub_capacity
 from table import as_rst, as_text
 from targets import check_targets
@@ -142,6 +142,8 @@ def main() -> int:
     targets = check_targets(plan, result["rows"], result["imports"], result["import_leaves"])
     result["targets"] = [{"target": str(target), "met": target.met} for target in targets]
     print(as_text(result, plan))
+    for line in disturbed(result["rows"]):
+        print(line)
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
     if options.rst:

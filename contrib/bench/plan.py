@@ -22,6 +22,8 @@ from stub_control import HERE, Stub
 
 ROOT = HERE.parent.parent
 WORST = ("hold_ms", "hold_without_gc_ms", "gc_ms", "stub_busy")
+#: A client with work at hand that had its core for a smaller part of the time than this was disturbed.
+MIN_BUSY = 0.9
 Row = dict[str, Any]
 
 
@@ -119,3 +121,17 @@ def ratio(rows: list[Row], operation: str, greenlets: int, other: str) -> float 
     mine = find_row(rows, operation, greenlets, "geomongo").get("ops_per_second")
     theirs = find_row(rows, operation, greenlets, other).get("ops_per_second")
     return mine / theirs if mine and theirs else None
+
+
+def disturbed(rows: list[Row]) -> list[str]:
+    """A warning for each measurement in which the client should have filled its core and did not.
+
+    With ten greenlets, or a reply of 16 MB, there is always something to do: then another process had the core, and
+    the operations per second say little. The processor time per operation stays comparable.
+    """
+    return [
+        f"DISTURBED  {row['driver']} {row['operation']} {row['greenlets']}: had its core for {row['busy']:.0%} "
+        "of the time; trust its processor time, not its op/s"
+        for row in rows
+        if row.get("busy", 1.0) < MIN_BUSY and (row["greenlets"] >= 10 or row["operation"] in HUGE_OPERATIONS)
+    ]

@@ -190,3 +190,10 @@ def test_a_failed_measurement_is_not_a_number_in_the_table() -> None:
     rows.append({"operation": "find_one", "greenlets": 100, "driver": "floor", "error": "exit status 1"})
     cells = table.speed_table(PLAN, rows).rows[0]
     assert cells == ("find_one", "100", "30", "10", "n/a", "1.0", "1.0", "n/a", "3.00", "n/a")
+
+
+def test_a_client_that_lost_its_core_is_reported() -> None:
+    rows = make_rows({"geomongo": 30.0}, busy=0.99) + make_rows({"floor": 9.0}, busy=0.45)
+    (warning,) = plan.disturbed(rows)
+    assert "floor find_one 100" in warning and "45%" in warning
+    assert plan.disturbed([{**rows[1], "greenlets": 1}]) == []  # one greenlet waits for the stub
