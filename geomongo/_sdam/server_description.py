@@ -4,6 +4,7 @@ Source: specifications/source/server-discovery-and-monitoring/server-discovery-a
 """
 from __future__ import annotations
 
+from datetime import timezone
 from typing import Any, Mapping, Optional
 
 from geomongo.server_type import SERVER_TYPE
@@ -147,7 +148,8 @@ class ServerDescription:
         """The member's last write, in seconds since the epoch."""
         last = self.hello.get("lastWrite")
         date = last.get("lastWriteDate") if last else None
-        return date.timestamp() if date is not None else None
+        # The codec gives naive dates, which are UTC and not local time.
+        return date.replace(tzinfo=timezone.utc).timestamp() if date is not None else None
 
     @property
     def min_wire_version(self) -> int:
