@@ -265,8 +265,7 @@ class Collection(Handle[DocumentType]):
         upserted = reply.get("upserted")
         if upserted:
             reply["upserted"] = upserted[0]["_id"]
-        else:
-            reply["updatedExisting"] = reply["n"] > 0
+        reply["updatedExisting"] = not upserted and reply["n"] > 0
         return UpdateResult(reply, True)
 
     def update_one(self, filter: Filter, update: Union[Mapping[str, Any], Pipeline], upsert: bool = False,

@@ -404,6 +404,9 @@ class RawBatchCursor(Cursor[DocumentType]):
 
     __slots__ = ()
 
+    def __init__(self, collection: Collection[DocumentType], *args: Any, **kwargs: Any) -> None:
+        super().__init__(collection, *args, **kwargs)
+
     def _is_raw(self) -> bool:
         return True
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import gevent
+
 MANY = 1_000
 HUGE = 76_000
 #: Names of the operations, in the order in which they are measured.
@@ -82,9 +84,18 @@ class MongoOperations:
 
         def read() -> tuple[int, int]:
             documents = list(collection.find({}, batch_size=HUGE))
-            return len(documents), documents[-1]["n"]
+            result = len(documents), documents[-1]["n"]
+            let_go(documents)
+            return result
 
         return read
+
+
+def let_go(documents: list[Any]) -> None:
+    """Free a long list piece by piece: freeing it at once holds the hub 20 ms, which is no client's doing."""
+    while documents:
+        del documents[-4000:]
+        gevent.sleep(1e-6)
 
 
 def check_read(name: str, result: tuple[int, int]) -> bool:

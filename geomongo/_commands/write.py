@@ -40,8 +40,9 @@ class WriteOne(Command):
         if self.sequence is None:
             encoded = encode(self.statement, False, scope.codec_options)
             self.sequence = Sequence(SEQUENCES[name], [encoded])
-        allowance = 0 if name == INSERT else STATEMENT_ALLOWANCE
-        check_size(len(self.sequence.documents[0]), info.limits.max_document + allowance)
+        if len(self.sequence.documents[0]) > info.limits.max_document:
+            allowance = 0 if name == INSERT else STATEMENT_ALLOWANCE
+            check_size(len(self.sequence.documents[0]), info.limits.max_document + allowance)
         document = {name: scope.collection, "ordered": True}
         if self.extras is not None:
             document.update(self.extras)

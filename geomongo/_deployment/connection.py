@@ -15,7 +15,7 @@ from geomongo._net.sched import Timeout
 from geomongo._net.stream import Request, Stream
 from geomongo._sdam.server_description import ServerDescription
 from geomongo._wire import op_msg, op_query
-from geomongo._wire.batching import Limits
+from geomongo._wire.batching import STATEMENT_ALLOWANCE, Limits
 from geomongo._wire.framing import DEFAULT_MAX_MESSAGE_SIZE, MAX_REQUEST_ID, message_length
 from geomongo.errors import NetworkTimeout, ProtocolError
 from geomongo.server_type import SERVER_TYPE
@@ -32,8 +32,9 @@ def next_request_id() -> int:
 class ConnectionInfo:
     """What the handshake told: limits, abilities, the server's type."""
 
-    __slots__ = ("address", "has_sessions", "is_mongos", "is_standalone", "limits", "max_message_size",
-                 "max_wire_version", "retryable_writes", "server_connection_id", "server_type", "service_id")
+    __slots__ = ("address", "has_sessions", "is_mongos", "is_standalone", "limits", "max_command_size",
+                 "max_message_size", "max_wire_version", "retryable_writes", "server_connection_id",
+                 "server_type", "service_id")
 
     def __init__(self, address: Address, hello: Mapping[str, Any]) -> None:
         description = ServerDescription(address, hello)
@@ -45,6 +46,7 @@ class ConnectionInfo:
         self.max_message_size = description.max_message_size
         self.limits = Limits(description.max_bson_size, description.max_message_size,
                              description.max_write_batch_size)
+        self.max_command_size = description.max_bson_size + STATEMENT_ALLOWANCE
         self.has_sessions = description.logical_session_timeout_minutes is not None
         self.retryable_writes = description.retryable_writes_supported
         self.server_connection_id: Optional[int] = hello.get("connectionId")

@@ -41,7 +41,7 @@ class CursorCore:
         self._scope = raw_scope(scope) if raw else scope
         self._deployment: Optional[Deployment] = None
         self._reader: Optional[ArrayReader] = None
-        self._pacer = Pacer()
+        self._pacer: Optional[Pacer] = None
         self.session = Session() if session is None else session
         self.documents: deque[Any] = deque()
         self.cursor_id: Optional[int] = None
@@ -89,7 +89,6 @@ class CursorCore:
 
     def _take(self, cursor: Any, field: str, batch: Optional[memoryview]) -> None:
         """What a reply brought."""
-        self._pacer.restart()
         self.cursor_id = int(cursor["id"])
         self.post_batch_resume_token = cursor.get("postBatchResumeToken")
         if batch is None:
@@ -102,13 +101,14 @@ class CursorCore:
             self._finish()
 
     def _set_reader(self, reader: ArrayReader) -> None:
+        pacer = self._pacer = Pacer()
         if not self.raw:
             self._reader = reader
             return
         parts = []
         while not reader.exhausted:
+            pacer()
             parts.append(reader.take(SLICE))
-            self._pacer()
         self.documents.append(b"".join(parts))
 
     def fetch(self) -> bool:
@@ -126,6 +126,7 @@ class CursorCore:
         return bool(self.documents)
 
     def _decode_slice(self, reader: ArrayReader) -> None:
+        assert self._pacer is not None
         self._pacer()
         collects = gc.isenabled()
         if collects:
@@ -190,7 +191,7 @@ class CursorCore:
         return bool(self.documents or self._reader is not None or (self.cursor_id != 0 and not self.killed))
 
     def close(self) -> None:
-        """End the cursor here and at the server, and wait for the server's word. Errors end it, too."""
+        """End the cursor at the server, and wait for its word. What has arrived can still be read, as with PyMongo."""
         pending = self._pending()
         if pending is None:
             return
@@ -207,9 +208,7 @@ class CursorCore:
             self._finish()
 
     def _pending(self) -> Optional[DroppedCursor]:
-        """Forget what has arrived; returns what the server still holds."""
-        self.documents.clear()
-        self._reader = None
+        """What the server still holds, which is from now on nobody's but the caller's."""
         if self.killed:
             return None
         self.killed = True

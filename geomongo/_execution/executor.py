@@ -22,6 +22,7 @@ from geomongo._net import fork
 from geomongo._net.clock import now
 from geomongo._net.sched import current_hub
 from geomongo._wire import op_msg
+from geomongo._wire.batching import check_size
 from geomongo._wire.raw import extract
 from geomongo.driver_info import DriverInfo
 from geomongo.errors import InvalidOperation, PyMongoError
@@ -147,6 +148,8 @@ class Executor:
         sequence = command.sequence
         if sequence is None:
             request: Any = op_msg.request(request_id, document, command.scope.codec_options, flags)
+            if len(request) > info.max_command_size:
+                check_size(len(request), info.limits.max_document)
         else:
             request = op_msg.request_with_sequence(request_id, document, command.scope.codec_options,
                                                    sequence.identifier, sequence.documents, flags)

@@ -2,17 +2,13 @@
 from __future__ import annotations
 
 import _socket
-import errno
-import os
 from typing import Any
 
 from geomongo._net import dns
-from geomongo._net.sched import Timeout, current_hub
+from geomongo._net.sched import Timeout
 from geomongo._net.stream import Stream
 from geomongo.errors import AutoReconnect, NetworkTimeout
 
-WRITE = 2
-_PENDING = (errno.EINPROGRESS, errno.EWOULDBLOCK, errno.EALREADY)
 # Keepalive as the driver specifications advise: first probe after 120 s, then every 10 s, nine times.
 _KEEPALIVE = (("TCP_KEEPIDLE", 120), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 9))
 
@@ -67,25 +63,16 @@ def _connect(address: dns.Address, name: str, background: bool) -> Stream:
         sock.setblocking(False)
         if address.family != _socket.AF_UNIX:
             _set_tcp_options(sock)
-        status = sock.connect_ex(address.sockaddr)
-        if status in _PENDING:
-            _wait_connected(sock, background)
-            status = sock.getsockopt(_socket.SOL_SOCKET, _socket.SO_ERROR)
-        if status:
-            raise OSError(status, os.strerror(status))
+        stream = Stream(sock, name, background)
     except BaseException:
         sock.close()
         raise
-    return Stream(sock, name, background)
-
-
-def _wait_connected(sock: Any, background: bool) -> None:
-    hub = current_hub()
-    watcher = hub.loop.io(sock.fileno(), WRITE, ref=not background)
     try:
-        hub.wait(watcher)
-    finally:
-        watcher.close()
+        stream.connect(address.sockaddr)
+    except BaseException:
+        stream.close()
+        raise
+    return stream
 
 
 def _set_tcp_options(sock: Any) -> None:

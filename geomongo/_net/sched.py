@@ -5,6 +5,8 @@ waits. Kills and timeouts arrive at every wait below, as `BaseException`s, and l
 """
 from __future__ import annotations
 
+import weakref
+from collections import deque
 from typing import Any, Callable, TypeVar
 
 import gevent
@@ -27,6 +29,7 @@ existing_hub = get_hub_if_exists
 TURN = 0.003
 #: A timer this short fires in the hub's next iteration, in seconds.
 _NEXT_ITERATION = 1e-6
+_LONG_AGO = float("-inf")
 
 
 def spawn(name: str, function: Callable[..., Any], *args: Any) -> Greenlet:
@@ -61,27 +64,6 @@ def offload(function: Callable[..., T], *args: Any) -> T:
     """Run blocking or long `function` in a thread of the hub's pool and wait for it cooperatively."""
     result: T = get_hub().threadpool.apply(function, args)
     return result
-
-
-class Pacer:
-    """Lets work that has nothing to wait for give up the hub before others notice.
-
-    Call it between pieces of work; it yields once `TURN` seconds have passed since it last did.
-    """
-
-    __slots__ = ("_since",)
-
-    def __init__(self) -> None:
-        self._since = now()
-
-    def restart(self) -> None:
-        """The caller has just come back from a wait."""
-        self._since = now()
-
-    def __call__(self) -> None:
-        if now() - self._since > TURN:
-            breathe()
-            self._since = now()
 
 
 class Handoff:
@@ -141,3 +123,68 @@ class Handoff:
         greenlet = self._greenlet
         if greenlet is not None:
             greenlet.switch()
+
+
+class _Turns:
+    """Who has long work to do on one hub takes turns: one greenlet in each iteration of the hub's loop."""
+
+    __slots__ = ("_queue", "_running", "_timer")
+
+    def __init__(self) -> None:
+        self._queue: deque[Handoff] = deque()
+        self._timer = get_hub().loop.timer(_NEXT_ITERATION)
+        self._running = False
+
+    def wait(self) -> None:
+        """Until it is the caller's turn; at least until the next iteration."""
+        waiter = Handoff()
+        self._queue.append(waiter)
+        self._start()
+        try:
+            waiter.wait()
+        finally:
+            if not waiter.given:
+                self._queue.remove(waiter)
+
+    def _start(self) -> None:
+        if not self._running:
+            self._running = True
+            self._timer.start(self._next)
+
+    def _next(self) -> None:
+        self._running = False
+        self._timer.stop()
+        if self._queue:
+            self._queue.popleft().give(None)
+        if self._queue:
+            self._start()
+
+
+_turns: weakref.WeakKeyDictionary[Any, _Turns] = weakref.WeakKeyDictionary()
+
+
+class Pacer:
+    """Lets work that has nothing to wait for give up the hub before others notice.
+
+    Call it between pieces of work: it waits for a turn first, and for another whenever `TURN` seconds have passed. So
+    however many greenlets have long work to do, the hub is held for one turn at most.
+    """
+
+    __slots__ = ("_since", "_turns")
+
+    def __init__(self) -> None:
+        hub = get_hub()
+        turns = _turns.get(hub)
+        if turns is None:
+            turns = _turns[hub] = _Turns()
+        self._turns = turns
+        self._since = _LONG_AGO
+
+    def restart(self) -> None:
+        """The caller comes back from a wait: others have come back with it, and all want a turn."""
+        self._since = _LONG_AGO
+
+    def __call__(self) -> None:
+        if now() - self._since > TURN:
+            self._turns.wait()
+            self._since = now()

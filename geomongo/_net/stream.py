@@ -5,10 +5,15 @@ a stream behaves alike with full, partial or no patching. A stream belongs to th
 """
 from __future__ import annotations
 
+import errno
+import os
 from typing import Any, Callable, Union
 
+import _socket
+
+from geomongo._net import fork
 from geomongo._net.sched import Pacer, current_hub
-from geomongo.errors import AutoReconnect
+from geomongo.errors import AutoReconnect, InvalidOperation, ProtocolError, PyMongoError
 
 Request = Union[bytes, list[bytes]]
 #: Reads the length of a message from its first four bytes and refuses impossible ones.
@@ -16,8 +21,11 @@ Framer = Callable[[Any, int], int]
 
 READ = 1
 WRITE = 2
+_PENDING = (errno.EINPROGRESS, errno.EWOULDBLOCK, errno.EALREADY)
 _CHUNK = 65536
-_LARGE_CHUNK = 1 << 20
+_LARGE_CHUNK = 1 << 18
+#: What is read of a large reply before others get a turn, in bytes.
+_SHARE = 1 << 19
 
 
 class Stream:
@@ -27,7 +35,7 @@ class Stream:
     leaves it busy, and a busy stream is never used again.
     """
 
-    __slots__ = ("_background", "_hub", "_reader", "_sock", "_writer", "busy", "closed", "name")
+    __slots__ = ("_background", "_hub", "_reader", "_sock", "_writer", "busy", "closed", "name", "__weakref__")
 
     def __init__(self, sock: Any, name: str, background: bool = False) -> None:
         self._sock = sock
@@ -39,6 +47,16 @@ class Stream:
         self.busy = False
         self.closed = False
         self.name = name
+        fork.register(self)
+
+    def connect(self, sockaddr: Any) -> None:
+        """Connect the socket. Raises OSError."""
+        status = self._sock.connect_ex(sockaddr)
+        if status in _PENDING:
+            self._wait_writable()
+            status = self._sock.getsockopt(_socket.SOL_SOCKET, _socket.SO_ERROR)
+        if status:
+            raise OSError(status, os.strerror(status))
 
     def exchange(self, request: Request, frame: Framer, limit: int) -> Any:
         """Send `request` and return the whole message that answers it, of at most `limit` bytes."""
@@ -58,7 +76,7 @@ class Stream:
             return self.receive(frame, limit)
         except OSError as error:
             raise self._lost("receive", error) from error
-        if len(data) < 4 or frame(data, limit) != len(data):
+        if len(data) < 4 or self._framed(data, frame, limit) != len(data):
             return self._receive_rest(data, frame, limit)
         self.busy = False
         return data
@@ -78,12 +96,18 @@ class Stream:
         self.busy = True
         while len(data) < 4:
             data += self._receive(4 - len(data))
-        length = frame(data, limit)
+        length = self._framed(data, frame, limit)
         if len(data) > length:
-            raise AutoReconnect(f"{self.name}: the server sent more than one reply to one request")
+            raise ProtocolError(f"{self.name}: the server sent {len(data) - length} bytes more than its reply has")
         message = self._fill(data, length)
         self.busy = False
         return message
+
+    def _framed(self, data: bytes, frame: Framer, limit: int) -> int:
+        try:
+            return frame(data, limit)
+        except ProtocolError as error:
+            raise ProtocolError(f"{self.name}: {error} (phase: receive)") from error
 
     def _fill(self, data: bytes, length: int) -> bytearray:
         """`data` and what is missing to `length` bytes.
@@ -91,10 +115,18 @@ class Stream:
         The buffer grows with what has arrived, so that a length is not paid for before the bytes are there.
         """
         message = bytearray(data)
-        pacer = Pacer()
+        pacer = None
+        taken = 0
         while len(message) < length:
-            message += self._receive(min(length - len(message), _LARGE_CHUNK))
-            pacer()
+            part = self._receive(min(length - len(message), _LARGE_CHUNK))
+            message += part
+            taken += len(part)
+            if taken > _SHARE:
+                # Others whose replies have arrived read them, too: a share each.
+                pacer = pacer or Pacer()
+                pacer.restart()
+                pacer()
+                taken = 0
         return message
 
     def _receive(self, size: int) -> bytes:
@@ -112,13 +144,15 @@ class Stream:
 
     def _send_rest(self, request: Request, sent: int) -> None:
         parts = [request] if isinstance(request, bytes) else request
-        pacer = Pacer()
+        pacer = None
         for part in parts:
             view = memoryview(part)[sent:]
             sent = 0
             while view:
                 view = view[self._send_some(view):]
-                pacer()
+                if view:
+                    pacer = pacer or Pacer()
+                    pacer()
 
     def _send_some(self, view: memoryview) -> int:
         try:
@@ -141,14 +175,20 @@ class Stream:
 
     def close(self) -> None:
         """Close the socket; whoever waits on it gets AutoReconnect. Never waits, never raises."""
+        self._close(AutoReconnect(f"{self.name}: the connection was closed while an operation waited on it"))
+
+    def after_fork(self) -> None:
+        """In a child: close the descriptor, send nothing; the copy of a greenlet that waits on it ends."""
+        self._close(InvalidOperation(f"{self.name}: {fork.LEFT_BEHIND}"))
+
+    def _close(self, reason: PyMongoError) -> None:
         if self.closed:
             return
         self.closed = True
         watchers = [watcher for watcher in (self._reader, self._writer) if watcher is not None]
         if any(watcher.active for watcher in watchers):
             # The waiter must have left before the descriptor's number can be given to another socket.
-            lost = AutoReconnect(f"{self.name}: the connection was closed while an operation waited on it")
-            self._hub.cancel_waits_close_and_then(watchers, lost, self._sock.close)
+            self._hub.cancel_waits_close_and_then(watchers, reason, self._sock.close)
             return
         for watcher in watchers:
             watcher.close()

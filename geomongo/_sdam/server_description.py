@@ -134,6 +134,16 @@ class ServerDescription:
         return self.hello.get("electionId")
 
     @property
+    def election_tuple(self) -> tuple[Optional[int], Any]:
+        """setVersion and electionId, by which primaries are told apart."""
+        return self.set_version, self.election_id
+
+    @property
+    def cluster_time(self) -> Optional[Mapping[str, Any]]:
+        """$clusterTime of the last hello."""
+        return self.hello.get("$clusterTime")
+
+    @property
     def topology_version(self) -> Optional[Mapping[str, Any]]:
         """topologyVersion of the last hello or error."""
         return self.hello.get("topologyVersion")

@@ -24,6 +24,7 @@ _REQUIRED_MASK = 0xFFFF
 _PREFIX = struct.Struct("<iiiiIB")  # header, flag bits, kind of the first section
 _SEQUENCE = struct.Struct("<Bi")
 _pack_prefix = _PREFIX.pack
+_pack_sequence = _SEQUENCE.pack
 _unpack_prefix = _PREFIX.unpack_from
 BODY_OFFSET = _PREFIX.size
 SEQUENCE_OVERHEAD = _SEQUENCE.size + 1  # kind, size and the NUL that ends the identifier
@@ -52,11 +53,10 @@ def request_with_sequence(request_id: int, document: Document, options: Options,
                           documents: list[bytes], flags: int = 0) -> bytes:
     """A request of one body document and a sequence of encoded `documents` named `identifier`."""
     body = encode(document, False, options)
-    name = identifier.encode()
-    size = 4 + len(name) + 1 + sum(map(len, documents))
-    total = BODY_OFFSET + len(body) + 1 + size
-    return b"".join((_pack_prefix(total, request_id, 0, OP_MSG, flags, 0), body,
-                     _SEQUENCE.pack(1, size), name, b"\0", *documents))
+    name = identifier.encode() + b"\0"
+    size = 4 + len(name) + (len(documents[0]) if len(documents) == 1 else sum(map(len, documents)))
+    return b"".join((_pack_prefix(BODY_OFFSET + len(body) + 1 + size, request_id, 0, OP_MSG, flags, 0), body,
+                     _pack_sequence(1, size), name, *documents))
 
 
 def reply_body(message: bytes, request_id: int) -> Buffer:

@@ -1,0 +1,6 @@
+"""TopologyDescription, as `MongoClient.topology_description` and events show it."""
+from __future__ import annotations
+
+from geomongo._sdam.topology_description import TOPOLOGY_TYPE, TopologyDescription
+
+__all__ = ["TOPOLOGY_TYPE", "TopologyDescription"]
