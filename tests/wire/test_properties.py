@@ -11,10 +11,10 @@ from bson.errors import InvalidBSON
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geomongo._bson import DEFAULT_OPTIONS, array_to_stream, decode, decode_many
+from geomongo._bson import DEFAULT_OPTIONS, decode, decode_many
 from geomongo._wire import op_msg, op_query
 from geomongo._wire.framing import HEADER_SIZE, message_length
-from geomongo._wire.raw import extract, slice_end
+from geomongo._wire.raw import ArrayReader, extract
 from geomongo.errors import ProtocolError
 from tests.wire.messages import body
 from tests.wire.messages import op_msg as message
@@ -117,12 +117,9 @@ def read(data: bytes) -> None:
     if cut is None:
         return
     decode(cut.rest, DEFAULT_OPTIONS)
-    stream = array_to_stream(memoryview(cut.value))
-    position = 0
-    while position < len(stream):
-        end, _ = slice_end(stream, position, 64)
-        decode_many(memoryview(stream)[position:end], DEFAULT_OPTIONS)
-        position = end
+    reader = ArrayReader(cut.value)
+    while not reader.exhausted:
+        decode_many(reader.take(64), DEFAULT_OPTIONS)
 
 
 @settings(max_examples=400, deadline=None)
@@ -156,7 +153,7 @@ def test_nothing_is_allocated_from_a_length_in_a_message(data):
     try:
         for step in (lambda: op_msg.parse(data, 7), lambda: op_query.reply_body(data, 7),
                      lambda: extract(data[HEADER_SIZE + 5:], ("cursor", "firstBatch")),
-                     lambda: slice_end(data, 0, 2**31)):
+                     lambda: ArrayReader(data[HEADER_SIZE:]).take(2**31)):
             try:
                 step()
             except ProtocolError:
@@ -195,15 +192,39 @@ def test_extract_agrees_with_decode_on_any_path(document, path):
     assert (list(decoded.values()) if isinstance(found, list) else decoded) == found
 
 
+arrays = st.lists(st.one_of(documents, st.dictionaries(keys, st.lists(documents, max_size=4), max_size=2)), max_size=8)
+
+
 @settings(deadline=None)
-@given(batches, st.integers(1, 300))
+@given(arrays, st.integers(1, 300))
 def test_slices_hold_every_document_once(batch, size):
-    stream = b"".join(map(bson.encode, batch))
-    position, found = 0, []
-    while position < len(stream):
-        end, count = slice_end(stream, position, size)
-        part = bson.decode_all(stream[position:end])
-        assert len(part) == count > 0
+    reader = ArrayReader(bson.encode({str(index): document for index, document in enumerate(batch)}))
+    found = []
+    while not reader.exhausted:
+        part = bson.decode_all(reader.take(size))
+        assert part
         found += part
-        position = end
     assert found == batch
+
+
+@st.composite
+def broken_arrays(draw):
+    """A broken array of documents, whose outer length is right."""
+    batch = draw(arrays)
+    data = broken(draw, bson.encode({str(index): document for index, document in enumerate(batch)}))
+    return struct.pack("<i", len(data)) + data[4:] if len(data) >= 5 else struct.pack("<i", 5) + b"\0"
+
+
+@settings(max_examples=400, deadline=None)
+@given(broken_arrays(), st.integers(1, 300))
+def test_a_broken_array_is_read_or_refused_and_nothing_else(data, size):
+    reader = ArrayReader(data)
+    length = 0
+    try:
+        while not reader.exhausted:
+            part = reader.take(size)
+            assert part
+            length += len(part)
+    except ProtocolError as refused:
+        assert str(refused)
+    assert length <= len(data)

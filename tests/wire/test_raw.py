@@ -9,7 +9,7 @@ import pytest
 from bson import Binary, Code, DBRef, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, Timestamp
 from bson.raw_bson import RawBSONDocument
 
-from geomongo._wire.raw import ARRAY, DOCUMENT, EMPTY_DOCUMENT, extract, slice_end
+from geomongo._wire.raw import ARRAY, DOCUMENT, EMPTY_DOCUMENT, ArrayReader, extract
 from geomongo.errors import ProtocolError
 
 DOCUMENTS = [{"_id": 1}, {"_id": 2, "x": "y"}]
@@ -128,37 +128,75 @@ def test_a_walk_does_not_cost_the_square_of_its_document():
 
 # -- slices of a batch
 
-STREAM = [bson.encode({"n": number, "text": "x" * (number % 50)}) for number in range(100)]
+def taken(array, size):
+    """Every slice of an encoded array."""
+    reader = ArrayReader(array)
+    slices = []
+    while not reader.exhausted:
+        slices.append(reader.take(size))
+    return slices
+
+
+def array(*documents):
+    """An encoded array of documents (an array is encoded as a document with its indexes as names)."""
+    return bson.encode({str(index): document for index, document in enumerate(documents)})
+
+
+PLAIN = [{"n": number, "text": "x" * (number % 50)} for number in range(120)]
+# Documents that hold what looks like the elements of the array around them.
+DECEIVING = [{"n": [{"a": 1}] * (number % 13), "b": b"\x03%d\0\x05\0\0\0\0" % (number + 1)} for number in range(120)]
 
 
 @pytest.mark.parametrize("size", [1, 40, 100, 1000, 10**9])
-def test_slices_are_whole_documents_and_nothing_is_lost(size):
-    stream = b"".join(STREAM)
-    position, found = 0, []
-    while position < len(stream):
-        end, count = slice_end(stream, position, size)
-        documents = bson.decode_all(stream[position:end])
-        assert len(documents) == count >= 1
-        assert count == 1 or end - position - len(STREAM[0]) < size + 50
-        found += documents
-        position = end
-    assert found == [bson.decode(document) for document in STREAM]
+@pytest.mark.parametrize("documents", [PLAIN, DECEIVING, PLAIN[:1], [{}], [{}, {}, {}]])
+def test_slices_are_whole_documents_and_nothing_is_lost(documents, size):
+    slices = taken(array(*documents), size)
+    decoded = [bson.decode_all(one) for one in slices]
+    assert all(decoded)
+    assert [document for one in decoded for document in one] == documents
+    assert b"".join(slices) == b"".join(map(bson.encode, documents))
 
 
-def test_an_empty_stream():
-    assert slice_end(b"", 0, 100) == (0, 0)
+def test_slices_are_about_as_large_as_asked_for():
+    largest = max(len(bson.encode(document)) for document in DECEIVING)
+    for documents in (PLAIN, DECEIVING):
+        assert max(map(len, taken(array(*documents), 500))) <= 500 + 2 * largest
 
 
-@pytest.mark.parametrize("stream", [
-    b"\0", GOOD[:4], GOOD[:-1], GOOD + b"\0", GOOD + GOOD[:-1], struct.pack("<i", -1) + GOOD[4:],
-    struct.pack("<i", 0) + GOOD[4:], struct.pack("<i", 4) + GOOD[4:], struct.pack("<i", 2**31 - 1) + GOOD[4:]])
-def test_hostile_streams(stream):
-    with pytest.raises(ProtocolError, match="not as long as it says"):
-        slice_end(stream, 0, 10**6)
+def test_an_empty_array_is_exhausted_from_the_start():
+    assert ArrayReader(EMPTY_DOCUMENT).exhausted
+    assert taken(EMPTY_DOCUMENT, 100) == []
+
+
+def test_slices_of_a_view_into_a_reply():
+    body = bson.encode({"cursor": {"firstBatch": PLAIN}})
+    slices = taken(extract(body, PATH).value, 1000)
+    assert bson.decode_all(b"".join(slices)) == PLAIN
+
+
+ELEMENT = b"\x030\0" + GOOD
+HOSTILE_ARRAYS = {
+    "a number in it": document(ELEMENT, b"\x101\0\0\0\0\0"),
+    "a number at its begin": document(b"\x100\0\0\0\0\0", ELEMENT),
+    "cut off": document(ELEMENT + ELEMENT[:-1]),
+    "name without end": document(ELEMENT + b"\x03" + b"1" * 300),
+    "no length": document(ELEMENT + b"\x031\0\1"),
+    "negative length": document(ELEMENT + b"\x031\0" + struct.pack("<i", -1) + b"\0" * 20),
+    "length 0": document(ELEMENT + b"\x031\0" + struct.pack("<i", 0) + b"\0" * 20),
+    "length 4": document(ELEMENT + b"\x031\0" + struct.pack("<i", 4) + b"\0" * 20),
+    "huge length": document(ELEMENT + b"\x031\0" + struct.pack("<i", 2**31 - 1) + b"\0" * 20),
+    "longer than the array": document(ELEMENT + b"\x031\0" + struct.pack("<i", 13) + GOOD[4:]),
+}
+
+
+@pytest.mark.parametrize("size", [1, 10, 100])
+@pytest.mark.parametrize("hostile", HOSTILE_ARRAYS.values(), ids=HOSTILE_ARRAYS.keys())
+def test_hostile_arrays(hostile, size):
+    with pytest.raises(ProtocolError, match="no array of documents|not as long as it says"):
+        taken(hostile, size)
 
 
 def test_raw_documents_of_a_slice_are_the_bytes_sent():
-    stream = b"".join(STREAM[:3])
-    end, _ = slice_end(stream, 0, 10**6)
-    raw = bson.decode_all(stream[:end], bson.CodecOptions(document_class=RawBSONDocument))
-    assert [document.raw for document in raw] == STREAM[:3]
+    options = bson.CodecOptions(document_class=RawBSONDocument)
+    raw = [one for part in taken(array(*PLAIN), 200) for one in bson.decode_all(part, options)]
+    assert [one.raw for one in raw] == [bson.encode(document) for document in PLAIN]
