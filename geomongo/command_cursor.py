@@ -1,11 +1,10 @@
 """The cursor of commands: aggregate, listCollections, listIndexes and others."""
 from __future__ import annotations
 
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Mapping, NoReturn, Optional
+from typing import TYPE_CHECKING, Any, Mapping, NoReturn, Optional
 
+from geomongo._cursor_base import CursorBase
 from geomongo._execution.cursors import CursorCore
-from geomongo.cursor import collect, leave
 from geomongo.errors import InvalidOperation
 from geomongo.typings import Address, DocumentType
 
@@ -15,15 +14,14 @@ if TYPE_CHECKING:
 __all__ = ["CommandCursor", "RawBatchCommandCursor"]
 
 
-class CommandCursor(Generic[DocumentType]):
+class CommandCursor(CursorBase[DocumentType]):
     """Iterates over the documents of a command's reply. Use it from one greenlet at a time."""
 
-    __slots__ = ("_core", "_pop", "_session", "__weakref__")
+    __slots__ = ("_session",)
 
     def __init__(self, collection: Any, cursor_info: Mapping[str, Any], address: Optional[Address],
                  batch_size: int = 0, max_await_time_ms: Optional[int] = None,
                  session: Optional[ClientSession] = None, comment: Any = None) -> None:
-        self._core: CursorCore = None  # type: ignore[assignment]
         inside = collection.__geomongo__
         core = CursorCore(inside.executor, inside.scope, session, batch_size)
         core.adopt(cursor_info, address)
@@ -32,37 +30,21 @@ class CommandCursor(Generic[DocumentType]):
         self._set(core, session)
 
     def _set(self, core: CursorCore, session: Optional[ClientSession]) -> None:
-        self._core = core
         self._session = session
-        self._pop = core.documents.popleft
+        self._set_core(core)
 
-    def __iter__(self) -> CommandCursor[DocumentType]:
-        return self
-
-    def __next__(self) -> DocumentType:
-        try:
-            document: DocumentType = self._pop()
-        except IndexError:
-            core = self._core
-            while not core.fetch():
-                if not core.alive:
-                    raise StopIteration from None
-            document = self._pop()
-        return document
-
-    def next(self) -> DocumentType:
-        """The next document. Raises StopIteration at the end, and what operations raise."""
-        return self.__next__()
+    def _more(self) -> bool:
+        core = self._core
+        while not core.fetch():
+            if not core.alive:
+                return False
+        return True
 
     def try_next(self) -> Optional[DocumentType]:
         """The next document, or None where at most one round trip brought nothing."""
         if not self._core.documents:
             self._core.fetch()
         return self._pop() if self._core.documents else None
-
-    def to_list(self, length: Optional[int] = None) -> list[DocumentType]:
-        """The remaining documents, or the next `length` of them, as a list. Raises ValueError for length < 1."""
-        return collect(self, length)
 
     def batch_size(self, batch_size: int) -> CommandCursor[DocumentType]:
         """How many documents a further reply brings at most; 0 leaves it to the server.
@@ -78,40 +60,14 @@ class CommandCursor(Generic[DocumentType]):
         return self
 
     @property
-    def alive(self) -> bool:
-        """Whether there may be more documents."""
-        return self._core.alive
-
-    @property
     def cursor_id(self) -> int:
         """The server's id of the cursor; 0 once it is exhausted there."""
         return self._core.cursor_id or 0
 
     @property
-    def address(self) -> Optional[Address]:
-        """The server that answered."""
-        return self._core.address
-
-    @property
     def session(self) -> Optional[ClientSession]:
         """The explicit session; None where there is none."""
         return self._session
-
-    def close(self) -> None:
-        """End the cursor, at the server too. Errors of the connection do not matter."""
-        self._core.close()
-
-    def __enter__(self) -> CommandCursor[DocumentType]:
-        return self
-
-    def __exit__(self, exc_type: Optional[type[BaseException]], exc_val: Optional[BaseException],
-                 exc_tb: Optional[TracebackType]) -> None:
-        leave(self._core, exc_type)
-
-    def __del__(self) -> None:
-        core = getattr(self, "_core", None)
-        if core is not None:
-            core.abandon()
 
 
 class RawBatchCommandCursor(CommandCursor[DocumentType]):

@@ -5,21 +5,21 @@ Source: MongoDB manual, "find"; specifications/source/find_getmore_killcursors_c
 from __future__ import annotations
 
 import copy
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Iterable, Mapping, NoReturn, Optional, Union
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, NoReturn, Optional, Union
 
 from bson.code import Code
 
 from geomongo._commands.base import RETRY_READ, Scope
 from geomongo._commands.find import CursorCommand
 from geomongo._commands.run import RunCommand, ValueCommand
+from geomongo._cursor_base import CursorBase
 from geomongo._execution.cursors import CursorCore
 from geomongo._find import FindOptions, check_session
 from geomongo.checks import validate_boolean
 from geomongo.collation import validate_collation_or_none
 from geomongo.errors import InvalidOperation
 from geomongo.index_keys import index_document, index_list, normalised_hint
-from geomongo.typings import Address, CollationIn, DocumentType
+from geomongo.typings import CollationIn, DocumentType
 
 if TYPE_CHECKING:
     from geomongo.client_session import ClientSession
@@ -39,13 +39,13 @@ class CursorType:
     EXHAUST = _EXHAUST
 
 
-class Cursor(Generic[DocumentType]):
+class Cursor(CursorBase[DocumentType]):
     """Iterates over the documents that match. Opens when the first is asked for; for one greenlet at a time.
 
     Raises TypeError and ValueError for options of the wrong shape.
     """
 
-    __slots__ = ("_collection", "_core", "_options", "_pop", "_started", "__weakref__")
+    __slots__ = ("_collection", "_options", "_started")
 
     def __init__(self, collection: Collection[DocumentType], filter: Optional[Mapping[str, Any]] = None,
                  projection: Optional[Union[Mapping[str, Any], Iterable[str]]] = None, skip: int = 0, limit: int = 0,
@@ -56,7 +56,6 @@ class Cursor(Generic[DocumentType]):
                  return_key: Optional[bool] = None, show_record_id: Optional[bool] = None,
                  snapshot: Optional[bool] = None, comment: Any = None, session: Optional[ClientSession] = None,
                  allow_disk_use: Optional[bool] = None, let: Optional[Mapping[str, Any]] = None) -> None:
-        self._core: CursorCore = None  # type: ignore[assignment]
         inside = collection.__geomongo__
         check_session(session, inside.client)
         options = FindOptions(filter, projection, skip, limit, batch_size, session)
@@ -79,33 +78,17 @@ class Cursor(Generic[DocumentType]):
         inside = self._collection.__geomongo__
         options = self._options
         self._started = False
-        self._core = CursorCore(inside.executor, inside.scope, options.session, options.batch_size, options.limit,
-                                self._is_raw(), options.exhaust)
-        self._core.comment = options.comment
-        self._pop = self._core.documents.popleft
+        core = CursorCore(inside.executor, inside.scope, options.session, options.batch_size, options.limit,
+                          self._is_raw(), options.exhaust)
+        core.comment = options.comment
+        self._set_core(core)
 
     def _is_raw(self) -> bool:
         return False
 
     # -- reading
 
-    def __iter__(self) -> Cursor[DocumentType]:
-        return self
-
-    def __next__(self) -> DocumentType:
-        try:
-            document: DocumentType = self._pop()
-        except IndexError:
-            if not self._fetch():
-                raise StopIteration from None
-            document = self._pop()
-        return document
-
-    def next(self) -> DocumentType:
-        """The next document. Raises StopIteration at the end, and what operations raise."""
-        return self.__next__()
-
-    def _fetch(self) -> bool:
+    def _more(self) -> bool:
         if self._started:
             return self._core.fetch()
         if self._options.empty or self._core.killed:
@@ -117,10 +100,6 @@ class Cursor(Generic[DocumentType]):
             core.max_await_time_ms = self._options.max_await_time_ms
         core.open(CursorCommand(core.scope, self._options.command(core.scope), core.scope.read_preference, RETRY_READ))
         return bool(core.documents) or core.fetch()
-
-    def to_list(self, length: Optional[int] = None) -> list[DocumentType]:
-        """The remaining documents, or the next `length` of them, as a list. Raises ValueError for length < 1."""
-        return collect(self, length)
 
     def __getitem__(self, index: Union[int, slice]) -> Union[DocumentType, Cursor[DocumentType]]:
         """A document by position, or this cursor with skip and limit set from a slice.
@@ -352,19 +331,9 @@ class Cursor(Generic[DocumentType]):
     # -- state
 
     @property
-    def alive(self) -> bool:
-        """Whether there may be more documents; a tailable cursor is alive until the server ends it."""
-        return self._core.alive
-
-    @property
     def cursor_id(self) -> Optional[int]:
         """The server's id of the cursor: None before it was opened, 0 once it is exhausted there."""
         return self._core.cursor_id
-
-    @property
-    def address(self) -> Optional[Address]:
-        """The server that answered; None before."""
-        return self._core.address
 
     @property
     def collection(self) -> Collection[DocumentType]:
@@ -381,22 +350,6 @@ class Cursor(Generic[DocumentType]):
         """The explicit session; None where there is none."""
         session: Optional[ClientSession] = self._options.session
         return session
-
-    def close(self) -> None:
-        """End the cursor, at the server too. Errors of the connection do not matter."""
-        self._core.close()
-
-    def __enter__(self) -> Cursor[DocumentType]:
-        return self
-
-    def __exit__(self, exc_type: Optional[type[BaseException]], exc_val: Optional[BaseException],
-                 exc_tb: Optional[TracebackType]) -> None:
-        leave(self._core, exc_type)
-
-    def __del__(self) -> None:
-        core = getattr(self, "_core", None)
-        if core is not None:
-            core.abandon()
 
 
 class RawBatchCursor(Cursor[DocumentType]):
@@ -416,25 +369,3 @@ class RawBatchCursor(Cursor[DocumentType]):
 
     def __getitem__(self, index: Any) -> NoReturn:
         raise InvalidOperation("Cannot call __getitem__ on RawBatchCursor")
-
-
-def collect(cursor: Any, length: Optional[int]) -> list[Any]:
-    """`to_list` of every cursor."""
-    if length is None:
-        return list(cursor)
-    if not isinstance(length, int) or length < 1:
-        raise ValueError("to_list() length must be greater than 0")
-    documents: list[Any] = []
-    for document in cursor:
-        documents.append(document)
-        if len(documents) == length:
-            break
-    return documents
-
-
-def leave(core: CursorCore, exc_type: Optional[type[BaseException]]) -> None:
-    """Leave a `with` block: a greenlet that is being killed does not wait for the server's word."""
-    if exc_type is None or issubclass(exc_type, Exception):
-        core.close()
-    else:
-        core.abandon()

@@ -21,7 +21,7 @@ VALUES = """_bson _events _names _version checks collation constants driver_info
 PUBLIC = (  # from the bottom to the top; modules in one row may import each other, but not in a circle
     "uri_parser server_description topology_description _handles",
     "client_session",
-    "_find",
+    "_cursor_base", "_find",
     "cursor command_cursor change_stream",
     "_aggregate _management _writes",
     "collection",
