@@ -49,5 +49,5 @@ def handshake(introduction: Introduction) -> Conversation:
     reply = yield Step("admin", document, legacy="ismaster" in document)
     if reply.get("ok") != 1:
         raise ProtocolError(f"the server refused the handshake: {reply.get('errmsg', reply)!r} "
-                            "(phase: hello); is this a MongoDB server of version 4.2 or later?")
+                            "is this a MongoDB server of version 4.2 or later?")
     return reply

@@ -75,10 +75,18 @@ class Connection:
 
     def round_trip(self, request: Request, request_id: int) -> Any:
         """Send `request` and return the encoded body of its reply."""
-        if self.socket_timeout is not None:
-            return op_msg.reply_body(self._timed_exchange(request), request_id)
-        message = self._stream.exchange(request, message_length, self.info.max_message_size)
-        return op_msg.reply_body(message, request_id)
+        try:
+            if self.socket_timeout is not None:
+                return op_msg.reply_body(self._timed_exchange(request), request_id)
+            message = self._stream.exchange(request, message_length, self.info.max_message_size)
+            return op_msg.reply_body(message, request_id)
+        except ProtocolError as error:
+            raise self._refused(error) from error
+
+    def _refused(self, error: ProtocolError) -> ProtocolError:
+        """What follows on this connection cannot be trusted either."""
+        self.close()
+        return ProtocolError(f"{self._stream.name}: {error} (phase: receive)")
 
     def send(self, request: Request) -> None:
         """Send a request that the server does not answer."""
@@ -91,17 +99,20 @@ class Connection:
         """
         limit = self.info.max_message_size
         stream = self._stream
-        if request is not None:
-            message = stream.exchange(request, message_length, limit)
-        else:
+        try:
+            if request is not None:
+                stream.send(request)
+            # Not `exchange`, which reads what has come: here more than one reply may have.
             message = stream.receive(message_length, limit)
-        stream.busy = True
-        reply = op_msg.parse(message, request_id if request is not None else response_to(message))
+            stream.busy = True
+            reply = op_msg.parse(message, request_id if request is not None else response_to(message))
+        except ProtocolError as error:
+            raise self._refused(error) from error
         stream.busy = reply.more_to_come
         return reply
 
     def _timed_exchange(self, request: Request) -> Any:
-        timer = Timeout(self.socket_timeout)
+        timer = Timeout(self.socket_timeout, ref=not self._stream.background)
         timer.start()
         try:
             return self._stream.exchange(request, message_length, self.info.max_message_size)
@@ -117,7 +128,11 @@ class Connection:
         """Run a command of the driver's own, outside of any operation. Raises as operations do."""
         request_id = next_request_id()
         body = {**document, "$db": database}
-        reply = _decoded(self.round_trip(op_msg.request(request_id, body, DEFAULT_OPTIONS), request_id))
+        encoded = self.round_trip(op_msg.request(request_id, body, DEFAULT_OPTIONS), request_id)
+        try:
+            reply = _decoded(encoded)
+        except ProtocolError as error:
+            raise self._refused(error) from error
         if check:
             error_rules.raise_for_reply(reply, self.info.max_wire_version)
         return reply
@@ -145,16 +160,16 @@ def establish(address: Address, introduction: Introduction, generation: int, num
     left = None if connect_timeout is None else max(0.0, connect_timeout - (now() - started))
     try:
         hello = _converse(stream, handshake(introduction), left, name_of(host, port))
+        return Connection(stream, address, hello, generation, number, socket_timeout)
     except BaseException:
         stream.close()
         raise
-    return Connection(stream, address, hello, generation, number, socket_timeout)
 
 
 def _converse(stream: Stream, conversation: Conversation, seconds: Optional[float], name: str) -> Mapping[str, Any]:
     timer = None
     if seconds is not None:
-        timer = Timeout(seconds)
+        timer = Timeout(seconds, ref=not stream.background)
         timer.start()
     try:
         reply: Optional[Mapping[str, Any]] = None
@@ -168,9 +183,10 @@ def _converse(stream: Stream, conversation: Conversation, seconds: Optional[floa
     except Timeout as fired:
         if fired is not timer:
             raise
-        raise NetworkTimeout(f"{name}: the server did not answer the handshake within connectTimeoutMS") from None
+        raise NetworkTimeout(f"{name}: the server did not answer the handshake within connectTimeoutMS "
+                             "(phase: handshake); is this a MongoDB server, and does it want TLS?") from None
     except ProtocolError as error:
-        raise ProtocolError(f"{name}: {error}") from error
+        raise ProtocolError(f"{name}: {error} (phase: handshake)") from error
     finally:
         if timer is not None:
             timer.close()

@@ -12,9 +12,12 @@ from collections import deque
 from typing import Callable, Optional
 
 from geomongo._deployment.connection import Connection
+from geomongo._net.fork import LEFT_BEHIND
 from geomongo._net.sched import BoundedSemaphore, Handoff
 from geomongo.errors import AutoReconnect, InvalidOperation, WaitQueueTimeoutError
 
+#: What operations on a closed client are told.
+CLOSED = "Cannot use MongoClient after close"
 #: connect(generation, number) -> Connection
 Connect = Callable[[int, int], Connection]
 
@@ -34,7 +37,7 @@ class Pool:
         self._members: set[Connection] = set()
         self._queue: deque[Handoff] = deque()
         self._wait_timeout = wait_timeout
-        self._closed = False
+        self._closed = ""
         self._opened = 0
         self.generation = 0
         self.max_size = max_size
@@ -56,13 +59,16 @@ class Pool:
         return self._checkout_slow()
 
     def _checkout_slow(self) -> Connection:
-        if self._closed:
-            raise InvalidOperation("Cannot use MongoClient after close")
+        self._check_open()
         if self.max_size is None or self.size < self.max_size:
             self.size += 1
             return self._open()
         given = self._wait_for_turn()
         return given if given is not None else self._open()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise InvalidOperation(self._closed)
 
     def _wait_for_turn(self) -> Optional[Connection]:
         """Queue up; returns a connection, or None for a slot."""
@@ -102,6 +108,7 @@ class Pool:
         """Fill the slot that the caller holds."""
         try:
             with self._connecting:
+                self._check_open()
                 generation = self.generation
                 self._opened += 1
                 connection = self._connect(generation, self._opened)
@@ -112,6 +119,7 @@ class Pool:
             # Cleared while it was being opened: perished already.
             connection.close()
             self._free_slot()
+            self._check_open()
             raise AutoReconnect(f"{self._name}: the pool was cleared while a connection was being opened")
         self._members.add(connection)
         self.in_use += 1
@@ -151,11 +159,8 @@ class Pool:
 
     def close(self) -> None:
         """Close every connection, also those in use, and wake everyone who waits with InvalidOperation."""
-        self._closed = True
+        self._end(CLOSED)
         self.generation += 1
-        queue, self._queue = self._queue, deque()
-        for waiter in queue:
-            waiter.give(InvalidOperation("Cannot use MongoClient after close"))
         idle, self._idle = self._idle, deque()
         for connection in idle:
             self._discard(connection)
@@ -163,10 +168,15 @@ class Pool:
             connection.close()  # its slot is freed when whoever uses it gives it back
 
     def after_fork(self) -> None:
-        """In a child: the inherited connections are the parent's; close the descriptors, send nothing."""
-        self._closed = True
-        for connection in self._members:
-            connection.close()
+        """In a child: the inherited connections are the parent's, and their streams have let go of them already."""
+        self._end(LEFT_BEHIND)
+
+    def _end(self, reason: str) -> None:
+        """Nothing is checked out any more, and nobody waits."""
+        self._closed = reason
+        queue, self._queue = self._queue, deque()
+        for waiter in queue:
+            waiter.give(InvalidOperation(reason))
 
     @property
     def idle(self) -> int:

@@ -14,10 +14,11 @@ from typing import Any, Callable, Optional
 from geomongo import error_rules
 from geomongo._deployment.connection import Connection
 from geomongo._deployment.monitor import Monitor
-from geomongo._deployment.pool import Pool
+from geomongo._deployment.pool import CLOSED, Pool
 from geomongo._deployment.server import Server
 from geomongo._net.clock import now
 from geomongo._net.dial import name_of
+from geomongo._net.fork import LEFT_BEHIND
 from geomongo._net.sched import Handoff
 from geomongo._sdam import selection, transition
 from geomongo._sdam.server_description import ServerDescription, error_topology_version
@@ -44,7 +45,7 @@ class Topology:
         self._servers: dict[Address, Server] = {}
         self._suitable: dict[int, tuple[Any, list[Server]]] = {}
         self._waiters: deque[Handoff] = deque()
-        self._closed = False
+        self._closed = ""
         self.on_change: Optional[Callable[[TopologyDescription], None]] = None
         self.description = transition.initial(seeds, options.replica_set, options.direct_connection,
                                               options.load_balanced, options.heartbeat_frequency)
@@ -89,7 +90,7 @@ class Topology:
         deadline = now() + self._options.server_selection_timeout
         while True:
             if self._closed:
-                raise InvalidOperation("Cannot use MongoClient after close")
+                raise InvalidOperation(self._closed)
             servers = find()
             if servers:
                 return _less_busy(servers)
@@ -138,9 +139,7 @@ class Topology:
         self._close_servers()
         self._open_servers()
         self._suitable.clear()
-        waiters, self._waiters = self._waiters, deque()
-        for waiter in waiters:
-            waiter.give(None)
+        self._wake_waiters()
         if self.on_change is not None:
             self.on_change(self.description)
 
@@ -202,19 +201,24 @@ class Topology:
 
     def close(self) -> None:
         """Close everything and wake everyone who waits with InvalidOperation. Never waits."""
-        self._closed = True
+        self._closed = CLOSED
         self._suitable.clear()
-        waiters, self._waiters = self._waiters, deque()
-        for waiter in waiters:
-            waiter.give(None)
+        self._wake_waiters()
         for server in self._servers.values():
             server.close()
 
     def after_fork(self) -> None:
         """In a child: let go of everything without sending a byte."""
-        self._closed = True
+        self._closed = LEFT_BEHIND
+        self._suitable.clear()
+        self._wake_waiters()
         for server in self._servers.values():
             server.after_fork()
+
+    def _wake_waiters(self) -> None:
+        waiters, self._waiters = self._waiters, deque()
+        for waiter in waiters:
+            waiter.give(None)
 
 
 def _less_busy(servers: list[Server]) -> Server:

@@ -21,7 +21,7 @@ Framer = Callable[[Any, int], int]
 
 READ = 1
 WRITE = 2
-_PENDING = (errno.EINPROGRESS, errno.EWOULDBLOCK, errno.EALREADY)
+_PENDING = (errno.EINPROGRESS, errno.EALREADY)
 _CHUNK = 65536
 _LARGE_CHUNK = 1 << 18
 #: What is read of a large reply before others get a turn, in bytes.
@@ -35,11 +35,11 @@ class Stream:
     leaves it busy, and a busy stream is never used again.
     """
 
-    __slots__ = ("_background", "_hub", "_reader", "_sock", "_writer", "busy", "closed", "name", "__weakref__")
+    __slots__ = ("_hub", "_reader", "_sock", "_writer", "background", "busy", "closed", "name", "__weakref__")
 
     def __init__(self, sock: Any, name: str, background: bool = False) -> None:
         self._sock = sock
-        self._background = background
+        self.background = background
         self._hub = current_hub()
         loop = self._hub.loop
         self._reader = loop.io(sock.fileno(), READ, ref=not background)
@@ -59,7 +59,10 @@ class Stream:
             raise OSError(status, os.strerror(status))
 
     def exchange(self, request: Request, frame: Framer, limit: int) -> Any:
-        """Send `request` and return the whole message that answers it, of at most `limit` bytes."""
+        """Send `request` and return the whole message that answers it, of at most `limit` bytes.
+
+        Raises AutoReconnect, and ProtocolError (which does not name the server) for what is no message.
+        """
         self.busy = True
         try:
             sent = self._sock.send(request) if type(request) is bytes else 0
@@ -76,7 +79,7 @@ class Stream:
             return self.receive(frame, limit)
         except OSError as error:
             raise self._lost("receive", error) from error
-        if len(data) < 4 or self._framed(data, frame, limit) != len(data):
+        if len(data) < 4 or frame(data, limit) != len(data):
             return self._receive_rest(data, frame, limit)
         self.busy = False
         return data
@@ -96,18 +99,12 @@ class Stream:
         self.busy = True
         while len(data) < 4:
             data += self._receive(4 - len(data))
-        length = self._framed(data, frame, limit)
+        length = frame(data, limit)
         if len(data) > length:
-            raise ProtocolError(f"{self.name}: the server sent {len(data) - length} bytes more than its reply has")
+            raise ProtocolError(f"the server sent {len(data) - length} bytes more than its reply has")
         message = self._fill(data, length)
         self.busy = False
         return message
-
-    def _framed(self, data: bytes, frame: Framer, limit: int) -> int:
-        try:
-            return frame(data, limit)
-        except ProtocolError as error:
-            raise ProtocolError(f"{self.name}: {error} (phase: receive)") from error
 
     def _fill(self, data: bytes, length: int) -> bytearray:
         """`data` and what is missing to `length` bytes.
@@ -166,7 +163,7 @@ class Stream:
 
     def _wait_writable(self) -> None:
         if self._writer is None:
-            self._writer = self._hub.loop.io(self._sock.fileno(), WRITE, ref=not self._background)
+            self._writer = self._hub.loop.io(self._sock.fileno(), WRITE, ref=not self.background)
         self._hub.wait(self._writer)
 
     def _lost(self, phase: str, error: OSError | None) -> AutoReconnect:
