@@ -13,6 +13,7 @@ from geomongo._net.clock import now
 from geomongo._net.dial import dial, name_of
 from geomongo._net.sched import Timeout
 from geomongo._net.stream import Request, Stream
+from geomongo._sdam import hello
 from geomongo._sdam.server_description import ServerDescription
 from geomongo._wire import op_msg, op_query
 from geomongo._wire.batching import STATEMENT_ALLOWANCE, Limits
@@ -36,8 +37,8 @@ class ConnectionInfo:
                  "max_message_size", "max_wire_version", "retryable_writes", "server_connection_id",
                  "server_type", "service_id")
 
-    def __init__(self, address: Address, hello: Mapping[str, Any]) -> None:
-        description = ServerDescription(address, hello)
+    def __init__(self, address: Address, reply: Mapping[str, Any]) -> None:
+        description = ServerDescription(address, reply)
         self.address = address
         self.server_type = description.server_type
         self.is_mongos = description.server_type in (SERVER_TYPE.Mongos, SERVER_TYPE.LoadBalancer)
@@ -49,8 +50,8 @@ class ConnectionInfo:
         self.max_command_size = description.max_bson_size + STATEMENT_ALLOWANCE
         self.has_sessions = description.logical_session_timeout_minutes is not None
         self.retryable_writes = description.retryable_writes_supported
-        self.server_connection_id: Optional[int] = hello.get("connectionId")
-        self.service_id: Any = hello.get("serviceId")
+        self.server_connection_id: Optional[int] = reply.get("connectionId")
+        self.service_id: Any = reply.get("serviceId")
 
 
 class Connection:
@@ -58,12 +59,12 @@ class Connection:
 
     __slots__ = ("_stream", "address", "generation", "hello", "id", "info", "socket_timeout")
 
-    def __init__(self, stream: Stream, address: Address, hello: Mapping[str, Any], generation: int, number: int,
+    def __init__(self, stream: Stream, address: Address, reply: Mapping[str, Any], generation: int, number: int,
                  socket_timeout: Optional[float]) -> None:
         self._stream = stream
         self.address = address
-        self.hello = hello
-        self.info = ConnectionInfo(address, hello)
+        self.hello = reply
+        self.info = ConnectionInfo(address, reply)
         self.generation = generation
         self.id = number
         self.socket_timeout = socket_timeout
@@ -137,6 +138,16 @@ class Connection:
             error_rules.raise_for_reply(reply, self.info.max_wire_version)
         return reply
 
+    def ask_hello(self) -> Mapping[str, Any]:
+        """Ask the server again who it is."""
+        name = "hello" if self.hello.get("helloOk") else "ismaster"
+        reply = self.command("admin", {name: 1})
+        try:
+            hello.check(reply)
+        except ProtocolError as error:
+            raise self._refused(error) from error
+        return reply
+
     def close(self) -> None:
         """Close the socket. Never waits."""
         self._stream.close()
@@ -159,8 +170,8 @@ def establish(address: Address, introduction: Introduction, generation: int, num
     stream = dial(host, port, connect_timeout, background)
     left = None if connect_timeout is None else max(0.0, connect_timeout - (now() - started))
     try:
-        hello = _converse(stream, handshake(introduction), left, name_of(host, port))
-        return Connection(stream, address, hello, generation, number, socket_timeout)
+        reply = _converse(stream, handshake(introduction), left, name_of(host, port))
+        return Connection(stream, address, reply, generation, number, socket_timeout)
     except BaseException:
         stream.close()
         raise
@@ -178,6 +189,7 @@ def _converse(stream: Stream, conversation: Conversation, seconds: Optional[floa
                 step = next(conversation) if reply is None else conversation.send(reply)
             except StopIteration as done:
                 result: Mapping[str, Any] = done.value
+                hello.check(result)
                 return result
             reply = _step(stream, step)
     except Timeout as fired:

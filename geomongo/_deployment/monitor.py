@@ -115,8 +115,7 @@ class Monitor:
         if connection is None:
             self._connection = connection = self._connect()
             return connection.hello
-        name = "hello" if connection.hello.get("helloOk") else "ismaster"
-        return connection.command("admin", {name: 1})
+        return connection.ask_hello()
 
     def _drop_connection(self) -> None:
         connection, self._connection = self._connection, None

@@ -244,4 +244,10 @@ class ServerDescription:
 def error_topology_version(error: Optional[Exception]) -> Optional[Mapping[str, Any]]:
     """The topologyVersion that a server put into its error, if any."""
     details = getattr(error, "details", None)
-    return details.get("topologyVersion") if isinstance(details, dict) else None
+    version = details.get("topologyVersion") if isinstance(details, dict) else None
+    return version if is_topology_version(version) else None
+
+
+def is_topology_version(value: Any) -> bool:
+    """Whether `value` has what two of them are compared by."""
+    return isinstance(value, Mapping) and "processId" in value and isinstance(value.get("counter"), int)

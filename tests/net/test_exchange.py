@@ -180,6 +180,16 @@ def test_an_error_of_the_server_leaves_the_connection_usable():
         connection.close()
 
 
+def test_a_later_hello_that_says_nonsense():
+    nonsense = {"ok": 1.0, "hosts": 5}
+    with ScriptedServer(after_hello(lambda peer, request: peer.reply(request, nonsense))) as server:
+        connection = connect(server.address)
+        with pytest.raises(ProtocolError, match="hello says hosts: 5, which is not a list of addresses") as refused:
+            connection.ask_hello()
+        assert str(refused.value).startswith(server.name)
+        assert not connection.usable
+
+
 def test_the_server_closes_before_it_replies():
     with ScriptedServer(after_hello(lambda peer, request: peer.close())) as server:
         connection = connect(server.address)
