@@ -30,7 +30,7 @@ scalars = st.one_of(
     st.binary(max_size=20), st.builds(ObjectId, st.binary(min_size=12, max_size=12)),
     st.builds(Int64, st.integers(-2**63, 2**63 - 1)), st.builds(Regex, cstrings, st.just("im")),
     st.builds(Timestamp, st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1)),
-    st.builds(Binary, st.binary(max_size=20), st.integers(128, 255)), st.builds(Code, texts),
+    st.builds(Binary, st.binary(max_size=20), st.integers(128, 254)), st.builds(Code, texts),
     st.just(MinKey()), st.just(MaxKey()), st.just(Decimal128("1.50")))
 values = st.recursive(scalars, lambda inner: st.one_of(
     st.lists(inner, max_size=4), st.dictionaries(keys, inner, max_size=4)), max_leaves=12)
