@@ -5,11 +5,10 @@ a stream behaves alike with full, partial or no patching. A stream belongs to th
 """
 from __future__ import annotations
 
+import _socket
 import errno
 import os
 from typing import Any, Callable, Union
-
-import _socket
 
 from geomongo._net import fork
 from geomongo._net.sched import Pacer, current_hub
