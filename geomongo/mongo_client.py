@@ -251,7 +251,8 @@ def _refuse_what_is_missing(options: ClientOptions) -> None:
     """Better no connection than one without what was asked for."""
     for name, asked in (("mongodb+srv", options.fqdn is not None), ("authentication", options.username is not None
                         or options.auth_mechanism is not None), ("tls", options.tls),
-                        ("proxyHost", options.proxy_host is not None), ("loadBalanced", options.load_balanced)):
+                        ("proxyHost", options.proxy_host is not None), ("loadBalanced", options.load_balanced),
+                        ("timeoutMS", options.timeout is not None)):
         if asked:
             raise ConfigurationError(f"{name} is not supported by this version of geomongo")
 

@@ -57,7 +57,7 @@ class ConnectionInfo:
 class Connection:
     """A stream on which the handshake is done. `generation` is the pool's at the time it was opened."""
 
-    __slots__ = ("_stream", "address", "generation", "hello", "id", "info", "socket_timeout")
+    __slots__ = ("_stream", "address", "generation", "hello", "id", "idle_since", "info", "socket_timeout")
 
     def __init__(self, stream: Stream, address: Address, reply: Mapping[str, Any], generation: int, number: int,
                  socket_timeout: Optional[float]) -> None:
@@ -68,6 +68,7 @@ class Connection:
         self.generation = generation
         self.id = number
         self.socket_timeout = socket_timeout
+        self.idle_since = 0.0
 
     @property
     def usable(self) -> bool:

@@ -12,6 +12,7 @@ from collections import deque
 from typing import Callable, Optional
 
 from geomongo._deployment.connection import Connection
+from geomongo._net.clock import now
 from geomongo._net.fork import LEFT_BEHIND
 from geomongo._net.sched import BoundedSemaphore, Handoff
 from geomongo.errors import AutoReconnect, InvalidOperation, WaitQueueTimeoutError
@@ -25,11 +26,11 @@ Connect = Callable[[int, int], Connection]
 class Pool:
     """See the module."""
 
-    __slots__ = ("_closed", "_connect", "_connecting", "_idle", "_members", "_name", "_opened", "_queue",
+    __slots__ = ("_closed", "_connect", "_connecting", "_idle", "_max_idle", "_members", "_name", "_opened", "_queue",
                  "_wait_timeout", "generation", "in_use", "max_size", "size")
 
     def __init__(self, name: str, connect: Connect, max_size: Optional[int], max_connecting: int,
-                 wait_timeout: Optional[float]) -> None:
+                 wait_timeout: Optional[float], max_idle: Optional[float] = None) -> None:
         self._name = name
         self._connect = connect
         self._connecting = BoundedSemaphore(max_connecting)
@@ -37,6 +38,7 @@ class Pool:
         self._members: set[Connection] = set()
         self._queue: deque[Handoff] = deque()
         self._wait_timeout = wait_timeout
+        self._max_idle = max_idle
         self._closed = ""
         self._opened = 0
         self.generation = 0
@@ -52,7 +54,8 @@ class Pool:
         idle = self._idle
         while idle:
             connection = idle.pop()
-            if connection.generation == self.generation and connection.usable:
+            if connection.generation == self.generation and connection.usable and (
+                    self._max_idle is None or now() - connection.idle_since <= self._max_idle):
                 self.in_use += 1
                 return connection
             self._discard(connection)
@@ -136,6 +139,8 @@ class Pool:
         elif self._queue:
             self._queue.popleft().give(connection)
         else:
+            if self._max_idle is not None:
+                connection.idle_since = now()
             self._idle.append(connection)
 
     def _discard(self, connection: Connection) -> None:

@@ -181,7 +181,7 @@ class Topology:
     def _new_server(self, address: Address, description: ServerDescription) -> Server:
         options = self._options
         pool = Pool(name_of(*address), partial(self._connect_pooled, address), options.max_pool_size,
-                    options.max_connecting, options.wait_queue_timeout)
+                    options.max_connecting, options.wait_queue_timeout, options.max_idle_time)
         server = Server(address, description, pool)
         if self.description.topology_type != TOPOLOGY_TYPE.LoadBalanced:
             server.monitor = Monitor(address, lambda: self._connect(address, 0, 0, True), self.learn,
