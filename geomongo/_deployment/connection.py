@@ -11,7 +11,7 @@ from geomongo._auth.handshake import Conversation, Introduction, Step, handshake
 from geomongo._bson import DEFAULT_OPTIONS, decode
 from geomongo._net.clock import now
 from geomongo._net.dial import dial, name_of
-from geomongo._net.sched import Timeout
+from geomongo._net.sched import TimeLimit
 from geomongo._net.stream import Request, Stream
 from geomongo._sdam import hello
 from geomongo._sdam.server_description import ServerDescription
@@ -114,17 +114,10 @@ class Connection:
         return reply
 
     def _timed_exchange(self, request: Request) -> Any:
-        timer = Timeout(self.socket_timeout, ref=not self._stream.background)
-        timer.start()
-        try:
+        with TimeLimit(self.socket_timeout, self._stream.background):
             return self._stream.exchange(request, message_length, self.info.max_message_size)
-        except Timeout as fired:
-            if fired is not timer:
-                raise
-            raise NetworkTimeout(f"{self._stream.name}: timed out (phase: receive; socketTimeoutMS is "
-                                 f"{self.socket_timeout} s)") from None
-        finally:
-            timer.close()
+        raise NetworkTimeout(f"{self._stream.name}: timed out (phase: receive; socketTimeoutMS is "
+                             f"{self.socket_timeout} s)")
 
     def command(self, database: str, document: Mapping[str, Any], check: bool = True) -> Mapping[str, Any]:
         """Run a command of the driver's own, outside of any operation. Raises as operations do."""
@@ -179,30 +172,25 @@ def establish(address: Address, introduction: Introduction, generation: int, num
 
 
 def _converse(stream: Stream, conversation: Conversation, seconds: Optional[float], name: str) -> Mapping[str, Any]:
-    timer = None
-    if seconds is not None:
-        timer = Timeout(seconds, ref=not stream.background)
-        timer.start()
-    try:
-        reply: Optional[Mapping[str, Any]] = None
-        while True:
-            try:
-                step = next(conversation) if reply is None else conversation.send(reply)
-            except StopIteration as done:
-                result: Mapping[str, Any] = done.value
-                hello.check(result)
-                return result
-            reply = _step(stream, step)
-    except Timeout as fired:
-        if fired is not timer:
-            raise
-        raise NetworkTimeout(f"{name}: the server did not answer the handshake within connectTimeoutMS "
-                             "(phase: handshake); is this a MongoDB server, and does it want TLS?") from None
-    except ProtocolError as error:
-        raise ProtocolError(f"{name}: {error} (phase: handshake)") from error
-    finally:
-        if timer is not None:
-            timer.close()
+    with TimeLimit(seconds, stream.background):
+        try:
+            return _run(stream, conversation)
+        except ProtocolError as error:
+            raise ProtocolError(f"{name}: {error} (phase: handshake)") from error
+    raise NetworkTimeout(f"{name}: the server did not answer the handshake within connectTimeoutMS "
+                         "(phase: handshake); is this a MongoDB server, and does it want TLS?")
+
+
+def _run(stream: Stream, conversation: Conversation) -> Mapping[str, Any]:
+    reply: Optional[Mapping[str, Any]] = None
+    while True:
+        try:
+            step = next(conversation) if reply is None else conversation.send(reply)
+        except StopIteration as done:
+            result: Mapping[str, Any] = done.value
+            hello.check(result)
+            return result
+        reply = _step(stream, step)
 
 
 def _step(stream: Stream, step: Step) -> Mapping[str, Any]:

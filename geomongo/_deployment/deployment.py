@@ -17,7 +17,7 @@ from geomongo._deployment.connection import Connection, establish
 from geomongo._deployment.session_pool import ServerSession, SessionPool
 from geomongo._deployment.topology import Topology
 from geomongo._net.clock import now
-from geomongo._net.sched import Timeout, call_soon, current_hub, spawn
+from geomongo._net.sched import TimeLimit, call_soon, current_hub, spawn
 from geomongo._sdam.topology_description import TopologyDescription
 from geomongo.driver_info import DriverInfo
 from geomongo.errors import PyMongoError
@@ -125,15 +125,10 @@ class Deployment:
         if self._closed:
             return
         self._closed = True
-        timer = Timeout(_FAREWELL)
-        timer.start()
         try:
-            self._end_sessions()
-        except Timeout as fired:
-            if fired is not timer:
-                raise
+            with TimeLimit(_FAREWELL):
+                self._end_sessions()
         finally:
-            timer.close()
             self.topology.close()
 
     def _end_sessions(self) -> None:

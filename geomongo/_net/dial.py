@@ -5,7 +5,7 @@ import _socket
 from typing import Any
 
 from geomongo._net import dns
-from geomongo._net.sched import Timeout
+from geomongo._net.sched import TimeLimit
 from geomongo._net.stream import Stream
 from geomongo.errors import AutoReconnect, NetworkTimeout
 
@@ -19,20 +19,10 @@ def dial(host: str, port: int | None, connect_timeout: float | None, background:
     `connect_timeout` in seconds covers resolving, and every address together. Waits on a `background` stream do not
     keep the hub alive. Raises AutoReconnect, or NetworkTimeout where the time ran out. A kill closes the socket.
     """
-    timer = None
-    if connect_timeout is not None:
-        timer = Timeout(connect_timeout, ref=not background)
-        timer.start()
-    try:
+    with TimeLimit(connect_timeout, background):
         return _dial_any(host, port, background)
-    except Timeout as fired:
-        if fired is not timer:
-            raise
-        raise NetworkTimeout(f"{name_of(host, port)}: connecting took longer than connectTimeoutMS "
-                             f"({connect_timeout} s); is the server up and reachable from here?") from None
-    finally:
-        if timer is not None:
-            timer.close()
+    raise NetworkTimeout(f"{name_of(host, port)}: connecting took longer than connectTimeoutMS "
+                         f"({connect_timeout} s); is the server up and reachable from here?")
 
 
 def name_of(host: str, port: int | None) -> str:

@@ -19,7 +19,7 @@ from geomongo._net.clock import now
 
 T = TypeVar("T")
 
-__all__ = ["BoundedSemaphore", "Greenlet", "Handoff", "Pacer", "Timeout", "breathe", "call_soon", "current_hub",
+__all__ = ["BoundedSemaphore", "Greenlet", "Handoff", "Pacer", "TimeLimit", "breathe", "call_soon", "current_hub",
            "existing_hub", "offload", "pause", "spawn"]
 
 current_hub = get_hub
@@ -66,6 +66,32 @@ def offload(function: Callable[..., T], *args: Any) -> T:
     return result
 
 
+class TimeLimit:
+    """Ends its block after `seconds` (None: never); the block is then left, and `expired` is True.
+
+    Only its own timer is taken for the limit: a timeout of the application's, or a kill, goes on its way. The timer
+    keeps the hub alive unless the work is `background`. For cold paths: it costs 2 us.
+    """
+
+    __slots__ = ("_timer", "expired")
+
+    def __init__(self, seconds: float | None, background: bool = False) -> None:
+        self._timer = None if seconds is None else Timeout(seconds, ref=not background)
+        self.expired = False
+
+    def __enter__(self) -> TimeLimit:
+        if self._timer is not None:
+            self._timer.start()
+        return self
+
+    def __exit__(self, exc_type: object, error: BaseException | None, traceback: object) -> bool:
+        if self._timer is None:
+            return False
+        self._timer.close()
+        self.expired = error is self._timer
+        return self.expired
+
+
 class Handoff:
     """One value for one greenlet that waits for it.
 
@@ -93,22 +119,9 @@ class Handoff:
 
         The timer keeps the hub alive unless the wait is a `background` one.
         """
-        if self.given:
-            return True
-        if seconds is None:
-            self._block()
-            return True
-        if seconds <= 0:
-            return False
-        timer = Timeout(seconds, ref=not background)
-        timer.start()
-        try:
-            self._block()
-        except Timeout as fired:
-            if fired is not timer:
-                raise
-        finally:
-            timer.close()
+        if not self.given and (seconds is None or seconds > 0):
+            with TimeLimit(seconds, background):
+                self._block()
         return self.given
 
     def _block(self) -> None:
