@@ -1,4 +1,7 @@
-"""Host names to addresses, off the hub (gevent's resolver, whichever the application configured)."""
+"""Host names to addresses, off the hub (gevent's resolver, whichever the application configured).
+
+What is an address already needs no resolver, and no thread.
+"""
 from __future__ import annotations
 
 import _socket
@@ -23,6 +26,9 @@ def resolve(host: str, port: int) -> list[Address]:
 
     Raises AutoReconnect where the name cannot be resolved.
     """
+    literal = _literal(host, port)
+    if literal is not None:
+        return [literal]
     try:
         found = get_hub().resolver.getaddrinfo(host, port, _socket.AF_UNSPEC, SOCK_STREAM)
     except _socket.gaierror as error:
@@ -36,3 +42,13 @@ def resolve(host: str, port: int) -> list[Address]:
         if address not in addresses:
             addresses.append(address)
     return addresses
+
+
+def _literal(host: str, port: int) -> Address | None:
+    for family, rest in ((_socket.AF_INET, ()), (_socket.AF_INET6, (0, 0))):
+        try:
+            _socket.inet_pton(family, host)
+        except (OSError, ValueError):  # no address of this family; a NUL in it
+            continue
+        return Address(family, (host, port, *rest))
+    return None

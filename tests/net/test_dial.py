@@ -5,9 +5,11 @@ import errno
 import socket
 
 import gevent
+import greenlet
 import pytest
 
 from geomongo._net.dial import dial, name_of
+from geomongo._net.dns import Address, resolve
 from geomongo.errors import AutoReconnect, NetworkTimeout, ProtocolError
 from tests.fakes.scripted_server import ScriptedServer
 from tests.net.connecting import PATIENCE, connect, ping
@@ -112,6 +114,20 @@ def test_a_refused_connection():
 def test_a_unix_socket_that_is_not_there(tmp_path, path):
     with pytest.raises(AutoReconnect, match=r"\.sock: connecting failed: "):
         connect((str(tmp_path / path), None))
+
+
+@pytest.mark.parametrize(("host", "family", "sockaddr"), [
+    ("127.0.0.1", socket.AF_INET, ("127.0.0.1", 5)), ("::1", socket.AF_INET6, ("::1", 5, 0, 0)),
+    ("2001:db8::7", socket.AF_INET6, ("2001:db8::7", 5, 0, 0))])
+def test_an_address_needs_no_resolver(host, family, sockaddr):
+    # Outside of any greenlet's wait: a resolver would have to switch to the hub.
+    switches = []
+    previous = greenlet.settrace(lambda event, pair: switches.append(event))
+    try:
+        assert resolve(host, 5) == [Address(family, sockaddr)]
+    finally:
+        greenlet.settrace(previous)
+    assert switches == []
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "a..b", "x" * 300, "with space", "null\0byte"])

@@ -30,7 +30,7 @@ def tick():
     global turns
     while True:
         turns += 1
-        gevent.sleep(0)
+        gevent.sleep(0.0005)
 ticker = gevent.spawn(tick)
 workers = [gevent.spawn(client.admin.command, "ping") for _ in range(20)]
 gevent.joinall(workers, timeout=20, raise_error=True)
