@@ -33,12 +33,8 @@ def update_statement(filter: Any, update: Any, multi: bool, upsert: Any, collati
     return statement
 
 
-def bulk_statements(requests: Sequence[Any], give_id: Callable[[Any], Any]) -> list[Statement]:
+def bulk_statements(requests: Sequence[Any], give_id: Callable[[Any], Any]) -> Iterator[Statement]:
     """The statements of a bulk write; inserted documents get an `_id`. Raises TypeError for what is no operation."""
-    return list(_statements(requests, give_id))
-
-
-def _statements(requests: Sequence[Any], give_id: Callable[[Any], Any]) -> Iterator[Statement]:
     for index, request in enumerate(requests):
         if isinstance(request, InsertOne):
             document = request.as_document()

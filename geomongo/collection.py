@@ -15,7 +15,7 @@ from geomongo._commands.base import NO_RETRY, RETRY_READ, RETRY_WRITE
 from geomongo._commands.find import FindOne
 from geomongo._commands.run import ValueCommand
 from geomongo._commands.write import DELETE, INSERT, UPDATE, WriteOne
-from geomongo._execution.bulk import Statement, execute_bulk
+from geomongo._execution.bulk import Run, execute_bulk, paced, runs
 from geomongo._find import check_session, projection_document
 from geomongo._handles import Handle, Inside, choose
 from geomongo._names import check_collection_name, check_string
@@ -246,11 +246,11 @@ class Collection(Handle[DocumentType]):
         if not isinstance(documents, Iterable) or isinstance(documents, Mapping) or not documents:
             raise TypeError("documents must be a non-empty list")
         documents = list(documents)
-        inserted_ids = [self._give_id(document) for document in documents]
+        inserted_ids = [self._give_id(document) for document in paced(documents)]
         inside = self._inside(session)
-        statements = (Statement(INSERT, document, index, True) for index, document in enumerate(documents))
         extras = _extras(bypass_document_validation, comment, None) or {}
-        execute_bulk(inside.executor, inside.scope, statements, ordered, {INSERT: extras}, session)
+        run = Run(INSERT, documents)
+        execute_bulk(inside.executor, inside.scope, [run], ordered, {INSERT: extras}, session)
         return InsertManyResult(inserted_ids, inside.scope.acknowledged)
 
     def _update(self, filter: Any, update: Any, multi: bool, upsert: Any, collation: Any, array_filters: Any, hint: Any,
@@ -335,12 +335,12 @@ class Collection(Handle[DocumentType]):
         validate_list("requests", requests)
         if not requests:
             raise InvalidOperation("No operations to execute")
-        statements = bulk_statements(requests, self._give_id)
+        grouped = runs(bulk_statements(requests, self._give_id), ordered)
         inside = self._inside(session)
         with_let = _extras(bypass_document_validation, comment, let) or {}
         deletes = _extras(None, comment, let) or {}
         inserts = _extras(bypass_document_validation, comment, None) or {}
-        result = execute_bulk(inside.executor, inside.scope, statements, ordered,
+        result = execute_bulk(inside.executor, inside.scope, grouped, ordered,
                               {INSERT: inserts, UPDATE: with_let, DELETE: deletes}, session)
         return BulkWriteResult(result if inside.scope.acknowledged else {}, inside.scope.acknowledged)
 

@@ -4,16 +4,23 @@ Source: specifications/source/crud/bulk-write.md, "Collection-level bulkWrite".
 """
 from __future__ import annotations
 
-from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Optional
+from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Optional, TypeVar
 
 from geomongo import error_rules
 from geomongo._commands.base import Scope
 from geomongo._commands.write import DELETE, INSERT, UPDATE, WriteBatch, encoded
 from geomongo._execution.executor import Executor
 from geomongo._execution.sessions import Session
-from geomongo._net.sched import breathe
+from geomongo._net.sched import Pacer
 from geomongo._wire.batching import Batcher
 from geomongo.errors import BulkWriteError
+
+
+T = TypeVar("T")
+#: How many operations are looked at before others may get a turn.
+_STRIDE = 500
+#: Where the order does not count, inserts go first and deletes last.
+_ORDER = (INSERT, UPDATE, DELETE)
 
 
 class Statement(NamedTuple):
@@ -25,32 +32,50 @@ class Statement(NamedTuple):
     retryable: bool
 
 
-class Run(NamedTuple):
-    """Statements that go into one command (in as many messages as it takes)."""
+class Run:
+    """What goes into one command, in as many messages as it takes.
 
-    command: str
-    statements: list[Statement]
+    `positions` are the operations' places in the application's list, None where they are 0, 1, 2 and so on.
+    """
+
+    __slots__ = ("command", "documents", "positions", "retryable")
+
+    def __init__(self, command: str, documents: list[Any], positions: Optional[list[int]] = None) -> None:
+        self.command = command
+        self.documents = documents
+        self.positions = positions
+        self.retryable = True
+
+    def position(self, index: int) -> int:
+        """The place of the operation `index` of this run."""
+        return index if self.positions is None else self.positions[index]
 
 
-def runs(statements: Iterable[Statement], ordered: bool) -> Iterator[Run]:
+def paced(items: Iterable[T]) -> Iterator[T]:
+    """The items, with turns for others between: a hundred thousand of them take a while."""
+    pacer = None
+    for count, item in enumerate(items, 1):
+        yield item
+        if count % _STRIDE == 0:
+            pacer = pacer or Pacer()
+            pacer()
+
+
+def runs(statements: Iterable[Statement], ordered: bool) -> list[Run]:
     """Group statements: neighbours of a kind where the order counts, else all of a kind."""
-    if ordered:
-        current: Optional[Run] = None
-        for statement in statements:
-            if current is None or current.command != statement.command:
-                if current is not None:
-                    yield current
-                current = Run(statement.command, [])
-            current.statements.append(statement)
-        if current is not None:
-            yield current
-        return
-    by_command: dict[str, list[Statement]] = {}
-    for statement in statements:
-        by_command.setdefault(statement.command, []).append(statement)
-    for command in (INSERT, UPDATE, DELETE):
-        if command in by_command:
-            yield Run(command, by_command[command])
+    grouped: list[Run] = []
+    latest: dict[str, Run] = {}
+    for command, document, position, retryable in paced(statements):
+        run = latest.get(command)
+        if run is None or (ordered and grouped[-1] is not run):
+            run = latest[command] = Run(command, [], [])
+            grouped.append(run)
+        run.documents.append(document)
+        run.positions.append(position)  # type: ignore[union-attr]
+        run.retryable = run.retryable and retryable
+    if not ordered:
+        grouped.sort(key=lambda run: _ORDER.index(run.command))
+    return grouped
 
 
 class BulkResult:
@@ -86,15 +111,15 @@ class BulkResult:
         total = self.document
         upserted = reply.get("upserted") or []
         for entry in upserted:
-            index = run.statements[start + entry["index"]].position
+            index = run.position(start + entry["index"])
             total["upserted"].append({**entry, "index": index})
         total["nUpserted"] += len(upserted)
         total["nMatched"] += n - len(upserted)
         total["nModified"] += int(reply.get("nModified", 0))
 
     def _add_error(self, run: Run, start: int, error: Mapping[str, Any]) -> None:
-        statement = run.statements[start + error["index"]]
-        self.document["writeErrors"].append({**error, "index": statement.position, "op": statement.document})
+        index = start + error["index"]
+        self.document["writeErrors"].append({**error, "index": run.position(index), "op": run.documents[index]})
 
     @property
     def has_errors(self) -> bool:
@@ -109,16 +134,16 @@ class BulkResult:
             raise BulkWriteError(total)
 
 
-def execute_bulk(executor: Executor, scope: Scope, statements: Iterable[Statement], ordered: bool,
+def execute_bulk(executor: Executor, scope: Scope, grouped: Iterable[Run], ordered: bool,
                  extras: Mapping[str, dict[str, Any]], session: Optional[Session]) -> dict[str, Any]:
-    """Run `statements`; `extras` are further fields by command. Raises BulkWriteError.
+    """Run what `runs` has grouped; `extras` are further fields by command. Raises BulkWriteError.
 
     All messages share one session, so that the server sees them as one application's.
     """
     shared = session if session is not None else Session()
     result = BulkResult()
     try:
-        for run in runs(statements, ordered):
+        for run in grouped:
             _execute_run(executor, scope, run, ordered, extras.get(run.command, {}), shared, result)
             if ordered and result.has_errors:
                 break
@@ -132,10 +157,9 @@ def execute_bulk(executor: Executor, scope: Scope, statements: Iterable[Statemen
 
 def _execute_run(executor: Executor, scope: Scope, run: Run, ordered: bool, extras: dict[str, Any],
                  session: Session, result: BulkResult) -> None:
-    batcher = Batcher(encoded((statement.document for statement in run.statements), scope))
-    retryable = all(statement.retryable for statement in run.statements)
+    batcher = Batcher(encoded(run.documents, scope))
     while batcher.has_more():
-        command = WriteBatch(scope, run.command, batcher, ordered, retryable, extras, breathe)
+        command = WriteBatch(scope, run.command, batcher, ordered, run.retryable, extras, Pacer())
         reply = executor.execute(command, session)
         if reply is not None:
             result.merge(run, command.start, reply)

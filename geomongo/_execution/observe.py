@@ -5,17 +5,16 @@ Source: specifications/source/command-logging-and-monitoring/command-logging-and
 from __future__ import annotations
 
 import logging
-import os
 import sys
 import traceback
 from typing import Any, Mapping, Optional, Sequence
 
-from bson import json_util
 from bson.objectid import ObjectId
 
 from geomongo._bson import decode_many
 from geomongo._commands.base import Command
 from geomongo._execution.flight import Flight
+from geomongo._execution.log_text import as_json, shortened
 from geomongo._net.clock import now
 from geomongo._net.sched import Pacer
 from geomongo._wire.raw import ArrayReader
@@ -31,8 +30,6 @@ from geomongo.monitoring import (
 
 _LOGGER = logging.getLogger("geomongo.command")
 _SLICE = 64 * 1024
-#: Documents in log messages are cut to this many characters.
-_LONGEST = int(os.environ.get("MONGOB_LOG_MAX_DOCUMENT_LENGTH") or 1000)
 
 
 class Observers:
@@ -66,7 +63,7 @@ class Observers:
     def log(self, message: str, fields: dict[str, Any]) -> None:
         """One structured message, as JSON."""
         document = {"message": message, "clientId": self._client_id, **fields}
-        _LOGGER.debug("%s", json_util.dumps(document, json_options=json_util.RELAXED_JSON_OPTIONS))
+        _LOGGER.debug("%s", as_json(document))
 
 
 class Observation:
@@ -93,7 +90,7 @@ class Observation:
                                     self._request_id, self._common["service_id"],
                                     self._common["server_connection_id"])
         self._observers.publish("started", event)
-        self._log("Command started", command=_shortened(event.command))
+        self._log("Command started", "command", event.command)
 
     def succeed(self, reply: Optional[Mapping[str, Any]], batch: Optional[memoryview]) -> None:
         """The command was answered."""
@@ -102,7 +99,7 @@ class Observation:
         event = CommandSucceededEvent(micros, whole, self._name, self._request_id, self._address, self._request_id,
                                       **self._common)
         self._observers.publish("succeeded", event)
-        self._log("Command succeeded", durationMS=micros / 1000, reply=_shortened(event.reply))
+        self._log("Command succeeded", "reply", event.reply, durationMS=micros / 1000)
 
     def fail(self, error: BaseException) -> None:
         """The command failed, or was abandoned."""
@@ -110,14 +107,16 @@ class Observation:
         event = CommandFailedEvent(micros, failure_document(error), self._name, self._request_id, self._address,
                                    self._request_id, **self._common)
         self._observers.publish("failed", event)
-        self._log("Command failed", durationMS=micros / 1000, failure=_shortened(event.failure))
+        self._log("Command failed", "failure", event.failure, durationMS=micros / 1000)
 
     def _micros(self) -> int:
         return int((now() - self._started) * 1_000_000)
 
-    def _log(self, message: str, **fields: Any) -> None:
+    def _log(self, message: str, name: str, document: Mapping[str, Any], **fields: Any) -> None:
+        """Log `message` with `document` as the field `name`; it becomes text only where somebody reads it."""
         if not _LOGGER.isEnabledFor(logging.DEBUG):
             return
+        fields[name] = shortened(document)
         host, port = self._address
         fields.update(commandName=self._name, databaseName=self._common["database_name"],
                       requestId=self._request_id, operationId=self._request_id, serverHost=host, serverPort=port,
@@ -159,7 +158,3 @@ def failure_document(error: BaseException) -> dict[str, Any]:
         return dict(details)
     return {"errmsg": str(error) or type(error).__name__, "errtype": type(error).__name__}
 
-
-def _shortened(document: Mapping[str, Any]) -> str:
-    text = json_util.dumps(document, json_options=json_util.RELAXED_JSON_OPTIONS)
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."

@@ -8,13 +8,14 @@ from __future__ import annotations
 import _socket
 import errno
 import os
-from typing import Any, Callable, Union
+from typing import Any, Callable, Iterable, Union
 
 from geomongo._net import fork
 from geomongo._net.sched import Pacer, current_hub
 from geomongo.errors import AutoReconnect, InvalidOperation, ProtocolError, PyMongoError
 
-Request = Union[bytes, list[bytes]]
+#: What is sent: whole, or in pieces.
+Request = Union[bytes, Iterable[bytes]]
 #: Reads the length of a message from its first four bytes and refuses impossible ones.
 Framer = Callable[[Any, int], int]
 
@@ -139,14 +140,13 @@ class Stream:
             return data
 
     def _send_rest(self, request: Request, sent: int) -> None:
-        parts = [request] if isinstance(request, bytes) else request
         pacer = None
-        for part in parts:
+        for part in (request,) if isinstance(request, bytes) else request:
             view = memoryview(part)[sent:]
             sent = 0
             while view:
                 view = view[self._send_some(view):]
-                if view:
+                if view or part is not request:
                     pacer = pacer or Pacer()
                     pacer()
 

@@ -10,8 +10,9 @@ from geomongo.errors import DocumentTooLarge
 
 #: What one statement of an update or delete may be larger than a document by, in bytes.
 STATEMENT_ALLOWANCE = 16 * 1024
-#: Encoded bytes after which the caller may breathe.
-_BREATH = 256 * 1024
+#: After so many encoded bytes, or so many operations, the caller may breathe.
+_BREATH = 64 * 1024
+_STRIDE = 256
 
 
 class Limits(NamedTuple):
@@ -53,7 +54,7 @@ class Batcher:
                 break
             batch.append(encoded)
             size += len(encoded)
-            if size - breath > _BREATH:
+            if size - breath > _BREATH or not len(batch) % _STRIDE:
                 breath = size
                 breathe()
         self._count = len(batch)

@@ -7,7 +7,7 @@ Source: specifications/source/message/OP_MSG.md.
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
+from typing import Iterator, NamedTuple, Union
 
 from geomongo._bson import Buffer, Document, Options, encode
 from geomongo._wire.framing import HEADER_SIZE, OP_MSG, check_header, unpack_length
@@ -30,6 +30,11 @@ BODY_OFFSET = _PREFIX.size
 SEQUENCE_OVERHEAD = _SEQUENCE.size + 1  # kind, size and the NUL that ends the identifier
 
 
+#: From this size on, in bytes, a request is sent in pieces of so many documents.
+_LARGE = 1 << 18
+_STRIDE = 256
+
+
 class Reply(NamedTuple):
     """A received OP_MSG: its flag bits, its encoded body, and its document sequences by identifier."""
 
@@ -50,13 +55,25 @@ def request(request_id: int, document: Document, options: Options, flags: int = 
 
 
 def request_with_sequence(request_id: int, document: Document, options: Options, identifier: str,
-                          documents: list[bytes], flags: int = 0) -> bytes:
-    """A request of one body document and a sequence of encoded `documents` named `identifier`."""
+                          documents: list[bytes], flags: int = 0) -> Union[bytes, Iterator[bytes]]:
+    """A request of one body document and a sequence of encoded `documents` named `identifier`.
+
+    A large one comes in pieces that are joined as they are sent.
+    """
     body = encode(document, False, options)
     name = identifier.encode() + b"\0"
     size = 4 + len(name) + (len(documents[0]) if len(documents) == 1 else sum(map(len, documents)))
-    return b"".join((_pack_prefix(BODY_OFFSET + len(body) + 1 + size, request_id, 0, OP_MSG, flags, 0), body,
-                     _pack_sequence(1, size), name, *documents))
+    head = b"".join((_pack_prefix(BODY_OFFSET + len(body) + 1 + size, request_id, 0, OP_MSG, flags, 0), body,
+                     _pack_sequence(1, size), name))
+    if size > _LARGE:
+        return _pieces(head, documents)
+    return head + (documents[0] if len(documents) == 1 else b"".join(documents))
+
+
+def _pieces(head: bytes, documents: list[bytes]) -> Iterator[bytes]:
+    yield head
+    for start in range(0, len(documents), _STRIDE):
+        yield b"".join(documents[start:start + _STRIDE])
 
 
 def reply_body(message: bytes, request_id: int) -> Buffer:

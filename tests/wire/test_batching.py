@@ -78,9 +78,13 @@ def test_an_empty_batch_ends_it():
     assert batcher.start == 1
 
 
-def test_the_caller_may_breathe_between_large_pieces():
-    breaths = []
-    batcher = Batcher(iter([b"x" * 100_000] * 12))
-    batch = batcher.take(Limits(1_000_000, 48_000_000, 1000), 0, lambda: breaths.append(1))
-    assert len(batch) == 12
-    assert len(breaths) == 4  # after every third, the first time that more than 256 KiB are new
+@pytest.mark.parametrize("operations, breaths", [
+    ([b"x" * 100_000] * 12, 12),  # each is more than 64 KiB
+    ([b"x" * 30_000] * 12, 4),    # after every third, more than 64 KiB are new
+    ([b"x"] * 1024, 4),           # small ones: by their number
+])
+def test_the_caller_may_breathe_between_large_pieces(operations, breaths):
+    counted = []
+    batch = Batcher(iter(operations)).take(Limits(1_000_000, 48_000_000, 2000), 0, lambda: counted.append(1))
+    assert batch == operations
+    assert len(counted) == breaths
