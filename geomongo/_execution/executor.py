@@ -25,7 +25,7 @@ from geomongo._wire import op_msg
 from geomongo._wire.batching import check_size
 from geomongo._wire.raw import extract
 from geomongo.driver_info import DriverInfo
-from geomongo.errors import InvalidOperation, PyMongoError
+from geomongo.errors import InvalidOperation, NotPrimaryError, PyMongoError
 from geomongo.read_preferences import ReadPreference
 from geomongo.typings import Address
 
@@ -87,6 +87,8 @@ class Executor:
                     flight.session.observe(reply)
                 if reply.get("ok") != 1 and command.check:
                     error_rules.raise_for_reply(reply, connection.info.max_wire_version, command.allowable)
+                if "writeConcernError" in reply:
+                    self._see_write_concern_error(reply, connection, deployment)
             else:
                 connection.send(request)
                 reply = batch = None
@@ -105,6 +107,13 @@ class Executor:
             flight.lease = None
             deployment.sessions.release(lease, now())
         return result
+
+    def _see_write_concern_error(self, reply: Any, connection: Connection, deployment: Deployment) -> None:
+        """A server may say there, too, that it is no longer primary or shuts down (SDAM, "Error handling")."""
+        error = reply["writeConcernError"]
+        if error_rules.code_is_state_change(error.get("code"), error.get("errmsg", "")):
+            change = NotPrimaryError(error.get("errmsg", ""), error)
+            deployment.topology.on_error(connection.address, connection.generation, change, established=True)
 
     def _checkout(self, flight: Flight, deployment: Deployment) -> Connection:
         pin = flight.pin
@@ -317,7 +326,9 @@ class Executor:
 def decoded(body: Any, command: Command) -> tuple[Any, Optional[memoryview]]:
     """The reply, and the application's part of it, still encoded, where that is large or has its own options."""
     scope = command.scope
-    if command.cut is None or (scope.plain and len(body) < SLICED):
+    if command.cut is None:
+        return decode(body, scope.codec_options if command.whole else scope.reply_options), None
+    if scope.plain and len(body) < SLICED:
         return decode(body, scope.codec_options), None
     cut = extract(body, command.cut)
     if cut is None:
