@@ -46,3 +46,8 @@ def decodes_plainly(options: Options) -> bool:
     a plain value into an application's type. Then only the application's documents are decoded with them.
     """
     return options.document_class is dict and options.type_registry == _NO_CODECS
+
+
+def without_codecs(options: Options) -> Options:
+    """`options` without the application's own types: for what the driver itself must read."""
+    return options.with_options(type_registry=_NO_CODECS)

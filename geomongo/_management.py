@@ -129,8 +129,7 @@ def list_collections(inside: Inside, session: Any, comment: Any, kwargs: Mapping
     fields = options(kwargs, comment)
     cursor = fields.pop("cursor", {})
     document = {"listCollections": 1, "cursor": cursor, **fields}
-    return open_cursor(inside, Scope(inside.scope.database, "$cmd.listCollections", inside.scope.codec_options),
-                       document, session, comment)
+    return open_cursor(inside, Scope(inside.scope.database, "$cmd.listCollections"), document, session, comment)
 
 
 def collection_options(inside: Inside, session: Any, comment: Any) -> dict[str, Any]:

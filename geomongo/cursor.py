@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Mapping, NoReturn, Optional, Un
 
 from bson.code import Code
 
+from geomongo._bson import without_codecs
 from geomongo._commands.base import RETRY_READ, Scope
 from geomongo._commands.find import CursorCommand
 from geomongo._commands.run import RunCommand, ValueCommand
@@ -276,7 +277,7 @@ class Cursor(CursorBase[DocumentType]):
         scope: Scope = self._collection.__geomongo__.scope
         document = {"explain": self._options.command(scope)}
         executor = self._collection.__geomongo__.executor
-        plain = Scope(scope.database, scope.collection)
+        plain = Scope(scope.database, scope.collection, without_codecs(scope.codec_options))
         return executor.execute(RunCommand(plain, document, scope.read_preference, retry=RETRY_READ, reads=True),
                                 self._options.session)
 

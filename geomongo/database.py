@@ -11,7 +11,7 @@ from bson.dbref import DBRef
 
 from geomongo import _management as management
 from geomongo._aggregate import aggregate
-from geomongo._bson import DEFAULT_OPTIONS
+from geomongo._bson import DEFAULT_OPTIONS, without_codecs
 from geomongo._commands.base import Scope
 from geomongo._commands.run import RunCommand
 from geomongo._find import check_session
@@ -119,11 +119,12 @@ class Database(Handle[DocumentType]):
 
         `command` is its name (then `value` is its value and keyword arguments are further fields) or the whole
         document. It does not inherit this database's read preference or concerns. `check=False` returns failures
-        instead of raising OperationFailure; so do codes in `allowable_errors`.
+        instead of raising OperationFailure; so do codes in `allowable_errors`. Codecs of `codec_options` do not apply,
+        for much of a reply is not the application's.
         """
         inside = self._inside(session)
         document = _command_document(command, value, comment, kwargs)
-        scope = Scope(self._name, "$cmd", DEFAULT_OPTIONS if codec_options is None else codec_options)
+        scope = Scope(self._name, "$cmd", DEFAULT_OPTIONS if codec_options is None else without_codecs(codec_options))
         preference = _preference(read_preference)
         return inside.executor.execute(RunCommand(scope, document, preference, check, allowable_errors), session)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Optional, Protocol
 
-from geomongo._bson import DEFAULT_OPTIONS, Options, decodes_plainly
+from geomongo._bson import DEFAULT_OPTIONS, Options, decodes_plainly, without_codecs
 from geomongo._wire.batching import Limits
 from geomongo.typings import Address
 
@@ -32,11 +32,12 @@ class ServerInfo(Protocol):
 class Scope:
     """Names and options that commands on one collection (or database) share. Immutable; made once per handle.
 
-    `read_concern` and `write_concern` are documents, None where the server's default holds.
+    `read_concern` and `write_concern` are documents, None where the server's default holds. `reply_options` decode a
+    reply that is the driver's own, such as a write's: as `codec_options`, but into dicts and without codecs.
     """
 
     __slots__ = ("acknowledged", "codec_options", "collection", "database", "plain", "read_concern",
-                 "read_preference", "write_concern")
+                 "read_preference", "reply_options", "write_concern")
 
     def __init__(self, database: str, collection: str, codec_options: Options = DEFAULT_OPTIONS,
                  read_preference: Any = None, read_concern: Optional[dict[str, Any]] = None,
@@ -45,6 +46,8 @@ class Scope:
         self.collection = collection
         self.codec_options = codec_options
         self.plain = decodes_plainly(codec_options)
+        self.reply_options = codec_options if self.plain else without_codecs(codec_options).with_options(
+            document_class=dict)
         self.read_preference = read_preference
         self.read_concern = read_concern or None
         self.write_concern = write_concern or None
@@ -75,6 +78,8 @@ class Command:
     name: str = ""
     #: Path of the application's documents in the reply, where they must be decoded with its codec options.
     cut: Optional[tuple[str, ...]] = None
+    #: Whether the reply as a whole belongs to the application, where there is no `cut`.
+    whole: bool = False
     #: Read preference; None sends the command to a writable server.
     preference: Any = None
     #: The server that it must go to, where a cursor was opened on it.

@@ -16,6 +16,8 @@ class RunCommand(Command):
 
     __slots__ = ("allowable", "check", "document", "name", "preference", "reads", "retry")
 
+    whole = True
+
     def __init__(self, scope: Scope, document: Mapping[str, Any], preference: Any = None, check: bool = True,
                  allowable: Any = None, retry: int = NO_RETRY, reads: bool = False) -> None:
         self.scope = scope
