@@ -157,4 +157,3 @@ def failure_document(error: BaseException) -> dict[str, Any]:
     if isinstance(details, Mapping) and details:
         return dict(details)
     return {"errmsg": str(error) or type(error).__name__, "errtype": type(error).__name__}
-

@@ -85,7 +85,8 @@ def test_raw_batches_are_the_encoded_documents(client, aside, name, count):
     wanted = b"".join(bson.encode(document) for document in documents)
     collection = client[name].t
     size = count // 3 + 1
-    for cursor in (collection.find_raw_batches({}, batch_size=size), collection.aggregate_raw_batches([], batchSize=size)):
+    for cursor in (collection.find_raw_batches({}, batch_size=size),
+                   collection.aggregate_raw_batches([], batchSize=size)):
         batches = list(cursor)
         assert b"".join(batches) == wanted
         assert [len(bson.decode_all(batch)) for batch in batches] == [size, size, count - 2 * size]

@@ -1,4 +1,4 @@
-"""What the integration tests watch with: a listener that keeps events, and a tap that sees every message on the wire."""
+"""What the integration tests watch with: a listener that keeps events, and a tap that sees every message."""
 from __future__ import annotations
 
 import itertools
