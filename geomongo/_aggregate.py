@@ -45,7 +45,7 @@ def aggregate(inside: Inside, target: Union[str, int], pipeline: Any, session: A
     # A pipeline that writes goes where writes go.
     preference = None if writes else scope.read_preference
     core.open(CursorCommand(core.scope, command, preference, NO_RETRY if writes else RETRY_READ))
-    return opened(core, session)
+    return opened(core, session, inside.client)
 
 
 def _options(kwargs: dict[str, Any], let: Any, comment: Any) -> dict[str, Any]:

@@ -121,7 +121,7 @@ def list_indexes(inside: Inside, session: Any, comment: Any) -> CommandCursor[An
             raise
     core = CursorCore(inside.executor, scope, session)
     core.adopt({"id": 0, "ns": scope.namespace, "firstBatch": []}, None)
-    return opened(core, session)
+    return opened(core, session, inside.client)
 
 
 def list_collections(inside: Inside, session: Any, comment: Any, kwargs: Mapping[str, Any]) -> CommandCursor[Any]:
@@ -147,4 +147,4 @@ def open_cursor(inside: Inside, scope: Scope, document: dict[str, Any], session:
     core.comment = comment
     core.max_await_time_ms = max_await_time_ms
     core.open(CursorCommand(core.scope, document, preference, RETRY_READ))
-    return opened(core, session)
+    return opened(core, session, inside.client)

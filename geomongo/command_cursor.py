@@ -17,7 +17,7 @@ __all__ = ["CommandCursor", "RawBatchCommandCursor"]
 class CommandCursor(CursorBase[DocumentType]):
     """Iterates over the documents of a command's reply. Use it from one greenlet at a time."""
 
-    __slots__ = ("_session",)
+    __slots__ = ("_client", "_session")
 
     def __init__(self, collection: Any, cursor_info: Mapping[str, Any], address: Optional[Address],
                  batch_size: int = 0, max_await_time_ms: Optional[int] = None,
@@ -27,10 +27,11 @@ class CommandCursor(CursorBase[DocumentType]):
         core.adopt(cursor_info, address)
         core.max_await_time_ms = max_await_time_ms
         core.comment = comment
-        self._set(core, session)
+        self._set(core, session, inside.client)
 
-    def _set(self, core: CursorCore, session: Optional[ClientSession]) -> None:
+    def _set(self, core: CursorCore, session: Optional[ClientSession], client: Any) -> None:
         self._session = session
+        self._client = client  # a client that nobody holds is closed
         self._set_core(core)
 
     def _more(self) -> bool:
@@ -79,9 +80,9 @@ class RawBatchCommandCursor(CommandCursor[DocumentType]):
         raise InvalidOperation("Cannot call __getitem__ on RawBatchCommandCursor")
 
 
-def opened(core: CursorCore, session: Optional[ClientSession]) -> CommandCursor[Any]:
+def opened(core: CursorCore, session: Optional[ClientSession], client: Any) -> CommandCursor[Any]:
     """The public cursor of a command that was run."""
     kind = RawBatchCommandCursor if core.raw else CommandCursor
     cursor: CommandCursor[Any] = kind.__new__(kind)
-    cursor._set(core, session)
+    cursor._set(core, session, client)
     return cursor

@@ -102,7 +102,7 @@ class MongoClient(Handle[DocumentType]):
                                                    reads=True), session)
         core = CursorCore(inside.executor, scope, session)
         core.adopt({"id": 0, "ns": "admin.$cmd", "firstBatch": reply["databases"]}, None)
-        return opened(core, session)
+        return opened(core, session, self)
 
     def list_database_names(self, session: Session = None, comment: Any = None) -> list[str]:
         """Names of the databases."""

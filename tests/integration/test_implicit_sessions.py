@@ -27,7 +27,8 @@ OPERATIONS = {
     "rename": lambda t: t.rename("u"), "drop": lambda t: t.drop(),
     "create_collection": lambda t: t.database.create_collection("v"),
     "list_collections": lambda t: list(t.database.list_collections()),
-    "command": lambda t: t.database.command("ping"), "list_databases": lambda t: list(t.database.client.list_databases()),
+    "command": lambda t: t.database.command("ping"),
+    "list_databases": lambda t: list(t.database.client.list_databases()),
     "server_info": lambda t: t.database.client.server_info(), "explain": lambda t: t.find().explain(),
     "drop_database": lambda t: t.database.client.drop_database(t.database),
 }
