@@ -26,13 +26,13 @@ def projection_document(projection: Any) -> Optional[Mapping[str, Any]]:
     if projection is None:
         return None
     if isinstance(projection, Mapping):
-        return projection if projection else {"_id": 1}
+        return projection
     if isinstance(projection, (str, bytes)) or not isinstance(projection, Iterable):
         raise TypeError("projection must be a mapping or list of key names")
     names = list(projection)
     if not all(isinstance(name, str) for name in names):
         raise TypeError("projection must be a list of key names, each an instance of str")
-    return dict.fromkeys(names, 1) if names else {"_id": 1}
+    return dict.fromkeys(names, 1)
 
 
 class FindOptions:
@@ -50,7 +50,7 @@ class FindOptions:
                 raise TypeError(f"{name} must be an instance of int, not {type(value)}")
         self.check_batch_size(batch_size)
         self.filter: Mapping[str, Any] = filter
-        self.projection = projection_document(projection)
+        self.projection = projection_document(projection) or None
         self.skip: int = skip
         self.limit: int = limit
         self.batch_size: int = batch_size

@@ -154,7 +154,7 @@ class Collection(Handle[DocumentType]):
             filter = {"_id": filter}
         if not kwargs and len(args) < 2:
             inside = self.__geomongo__
-            projection = projection_document(args[0]) if args else None
+            projection = (projection_document(args[0]) or None) if args else None
             document: Optional[DocumentType] = inside.executor.execute(FindOne(inside.scope, filter, projection))
             return document
         for document in Cursor(self, filter, *args, **kwargs).limit(-1):
@@ -191,7 +191,7 @@ class Collection(Handle[DocumentType]):
     def estimated_document_count(self, comment: Any = None, **kwargs: Any) -> int:
         """How many documents there are by the collection's metadata. Takes no session."""
         if "session" in kwargs:
-            raise TypeError("estimated_document_count does not support sessions; use count_documents")
+            raise ConfigurationError("estimated_document_count does not support sessions; use count_documents")
         return management.count(self.__geomongo__, comment, kwargs)
 
     def distinct(self, key: str, filter: Optional[Filter] = None, session: Session = None, comment: Any = None,
@@ -234,7 +234,7 @@ class Collection(Handle[DocumentType]):
         if type(document) is not dict:
             validate_is_document_type("document", document)
             if isinstance(document, RawBSONDocument):
-                return document.get("_id")
+                return None
         if "_id" not in document:
             document["_id"] = ObjectId()
         return document["_id"]
@@ -246,6 +246,8 @@ class Collection(Handle[DocumentType]):
         if not isinstance(documents, Iterable) or isinstance(documents, Mapping) or not documents:
             raise TypeError("documents must be a non-empty list")
         documents = list(documents)
+        if not documents:
+            raise InvalidOperation("No operations to execute")
         inserted_ids = [self._give_id(document) for document in paced(documents)]
         inside = self._inside(session)
         extras = _extras(bypass_document_validation, comment, None) or {}
@@ -263,10 +265,10 @@ class Collection(Handle[DocumentType]):
         if reply is None:
             return UpdateResult(None, False)
         upserted = reply.get("upserted")
+        result = {**reply, "updatedExisting": not upserted and reply["n"] > 0}
         if upserted:
-            reply["upserted"] = upserted[0]["_id"]
-        reply["updatedExisting"] = not upserted and reply["n"] > 0
-        return UpdateResult(reply, True)
+            result["upserted"] = upserted[0]["_id"]
+        return UpdateResult(result, True)
 
     def update_one(self, filter: Filter, update: Union[Mapping[str, Any], Pipeline], upsert: bool = False,
                    bypass_document_validation: Optional[bool] = None, collation: Optional[CollationIn] = None,

@@ -220,6 +220,8 @@ def needs_retryable_write_label(error: BaseException, max_wire_version: int | No
     Retryable Errors"): for network errors always, for codes only where the server does not label."""
     if is_network_error(error):
         return True
+    if isinstance(error, WriteError):
+        return False  # the statement failed, not the attempt
     if max_wire_version is not None and max_wire_version >= SERVER_LABELS_RETRYABLE_WRITES:
         return False
     if isinstance(error, WriteConcernError) and is_mongos:

@@ -33,6 +33,10 @@ class RunCommand(Command):
         """A copy, to which the executor adds its fields."""
         return dict(self.document)
 
+    def parse(self, reply: Any, batch: Optional[memoryview]) -> Any:
+        """The reply; decoded once more where the application has codecs of its own."""
+        return reply if batch is None else decode(batch, self.scope.codec_options)
+
 
 class WriteCommand(RunCommand):
     """A management command that takes a write concern, and raises where that was not met."""

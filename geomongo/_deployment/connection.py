@@ -92,20 +92,27 @@ class Connection:
 
     def send(self, request: Request) -> None:
         """Send a request that the server does not answer."""
-        self._stream.send(request)
+        with TimeLimit(self.socket_timeout):
+            self._stream.send(request)
+            return
+        raise self._timed_out("send")
 
     def exhaust_exchange(self, request: Optional[Request], request_id: int) -> op_msg.Reply:
         """One reply of an exhaust cursor; `request` is None where the server sends it unasked.
 
         While more replies are to come the connection stays unusable for anything else.
         """
-        limit = self.info.max_message_size
+        with TimeLimit(self.socket_timeout):
+            return self._exhaust_exchange(request, request_id)
+        raise self._timed_out("receive")
+
+    def _exhaust_exchange(self, request: Optional[Request], request_id: int) -> op_msg.Reply:
         stream = self._stream
         try:
             if request is not None:
                 stream.send(request)
             # Not `exchange`, which reads what has come: here more than one reply may have.
-            message = stream.receive(message_length, limit)
+            message = stream.receive(message_length, self.info.max_message_size)
             stream.busy = True
             reply = op_msg.parse(message, request_id if request is not None else response_to(message))
         except ProtocolError as error:
@@ -116,8 +123,11 @@ class Connection:
     def _timed_exchange(self, request: Request) -> Any:
         with TimeLimit(self.socket_timeout, self._stream.background):
             return self._stream.exchange(request, message_length, self.info.max_message_size)
-        raise NetworkTimeout(f"{self._stream.name}: timed out (phase: receive; socketTimeoutMS is "
-                             f"{self.socket_timeout} s)")
+        raise self._timed_out("receive")
+
+    def _timed_out(self, phase: str) -> NetworkTimeout:
+        return NetworkTimeout(f"{self._stream.name}: timed out (phase: {phase}; socketTimeoutMS is "
+                              f"{self.socket_timeout} s)")
 
     def command(self, database: str, document: Mapping[str, Any], check: bool = True) -> Mapping[str, Any]:
         """Run a command of the driver's own, outside of any operation. Raises as operations do."""

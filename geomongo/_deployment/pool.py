@@ -15,22 +15,26 @@ from geomongo._deployment.connection import Connection
 from geomongo._net.clock import now
 from geomongo._net.fork import LEFT_BEHIND
 from geomongo._net.sched import BoundedSemaphore, Handoff
-from geomongo.errors import AutoReconnect, InvalidOperation, WaitQueueTimeoutError
+from geomongo.errors import AutoReconnect, InvalidOperation, PyMongoError, WaitQueueTimeoutError
 
 #: What operations on a closed client are told.
 CLOSED = "Cannot use MongoClient after close"
 #: connect(generation, number) -> Connection
 Connect = Callable[[int, int], Connection]
+#: on_failure(generation that the connection would have had, error)
+OnFailure = Callable[[int, PyMongoError], None]
 
 
 class Pool:
     """See the module."""
 
-    __slots__ = ("_closed", "_connect", "_connecting", "_idle", "_max_idle", "_members", "_name", "_opened", "_queue",
+    __slots__ = ("_closed", "_connect", "_connecting", "_idle", "_max_idle", "_members", "_name", "_on_failure", "_opened",
+                 "_queue",
                  "_wait_timeout", "generation", "in_use", "max_size", "size")
 
     def __init__(self, name: str, connect: Connect, max_size: Optional[int], max_connecting: int,
-                 wait_timeout: Optional[float], max_idle: Optional[float] = None) -> None:
+                 wait_timeout: Optional[float], max_idle: Optional[float] = None,
+                 on_failure: Optional[OnFailure] = None) -> None:
         self._name = name
         self._connect = connect
         self._connecting = BoundedSemaphore(max_connecting)
@@ -39,6 +43,7 @@ class Pool:
         self._queue: deque[Handoff] = deque()
         self._wait_timeout = wait_timeout
         self._max_idle = max_idle
+        self._on_failure = on_failure
         self._closed = ""
         self._opened = 0
         self.generation = 0
@@ -109,14 +114,17 @@ class Pool:
 
     def _open(self) -> Connection:
         """Fill the slot that the caller holds."""
+        generation = -1
         try:
             with self._connecting:
                 self._check_open()
                 generation = self.generation
                 self._opened += 1
                 connection = self._connect(generation, self._opened)
-        except BaseException:
+        except BaseException as error:
             self._free_slot()
+            if self._on_failure is not None and isinstance(error, PyMongoError):
+                self._on_failure(generation, error)
             raise
         if self._closed or generation != self.generation:
             # Cleared while it was being opened: perished already.

@@ -23,7 +23,7 @@ from geomongo._net.sched import Handoff
 from geomongo._sdam import selection, transition
 from geomongo._sdam.server_description import ServerDescription, error_topology_version
 from geomongo._sdam.topology_description import TOPOLOGY_TYPE, TopologyDescription
-from geomongo.errors import InvalidOperation, NetworkTimeout, ServerSelectionTimeoutError
+from geomongo.errors import InvalidOperation, NetworkTimeout, PyMongoError, ServerSelectionTimeoutError
 from geomongo.typings import Address
 
 #: Read preferences that are remembered between two changes; applications use a handful.
@@ -143,6 +143,9 @@ class Topology:
         if self.on_change is not None:
             self.on_change(self.description)
 
+    def _connecting_failed(self, address: Address, generation: int, error: PyMongoError) -> None:
+        self.on_error(address, generation, error, established=False)
+
     def on_error(self, address: Address, generation: int, error: Exception, established: bool) -> None:
         """An operation on a connection of `generation` failed.
 
@@ -161,7 +164,7 @@ class Topology:
             self._on_state_change(server, error)
 
     def _on_state_change(self, server: Server, error: Exception) -> None:
-        if transition.is_stale_version(server.description.topology_version, error_topology_version(error)):
+        if transition.is_known_version(server.description.topology_version, error_topology_version(error)):
             return
         if error_rules.is_shutdown(error):
             server.pool.clear()
@@ -181,7 +184,8 @@ class Topology:
     def _new_server(self, address: Address, description: ServerDescription) -> Server:
         options = self._options
         pool = Pool(name_of(*address), partial(self._connect_pooled, address), options.max_pool_size,
-                    options.max_connecting, options.wait_queue_timeout, options.max_idle_time)
+                    options.max_connecting, options.wait_queue_timeout, options.max_idle_time,
+                    partial(self._connecting_failed, address))
         server = Server(address, description, pool)
         if self.description.topology_type != TOPOLOGY_TYPE.LoadBalanced:
             server.monitor = Monitor(address, lambda: self._connect(address, 0, 0, True), self.learn,

@@ -74,6 +74,7 @@ class Executor:
     def _attempt(self, flight: Flight, deployment: Deployment) -> Any:
         command = flight.command
         connection = flight.connection = self._checkout(flight, deployment)
+        flight.info = connection.info
         try:
             request_id = next_request_id()
             request = self._request(flight, connection.info, deployment, request_id)
@@ -92,8 +93,10 @@ class Executor:
             else:
                 connection.send(request)
                 reply = batch = None
-            if flight.observation is not None:
-                flight.observation.succeed(reply, batch)
+            observation = flight.observation
+            if observation is not None:
+                flight.observation = None  # it has its end, whatever a listener throws
+                observation.succeed(reply, batch)
         except BaseException as error:
             self._failed(flight, connection, deployment, error)
             raise
@@ -125,12 +128,7 @@ class Executor:
         address = flight.command.address
         server = topology.select(flight.command.preference) if address is None else topology.select_address(address)
         flight.server = server
-        generation = server.pool.generation
-        try:
-            return server.pool.checkout()
-        except PyMongoError as error:
-            topology.on_error(server.address, generation, error, established=False)
-            raise
+        return server.pool.checkout()
 
     def _request(self, flight: Flight, info: ConnectionInfo, deployment: Deployment, request_id: int) -> Any:
         """The message: what the command builds, and what belongs to session, cluster time and preference."""
@@ -221,8 +219,15 @@ class Executor:
             message = connection.exhaust_exchange(None if pin.streaming else request, request_id)
             reply, batch = decoded(message.body, command)
             error_rules.raise_for_reply(reply, connection.info.max_wire_version)
-            if flight.observation is not None:
-                flight.observation.succeed(reply, batch)
+            cluster_time = reply.get("$clusterTime")
+            if cluster_time is not None:
+                deployment.advance_cluster_time(cluster_time)
+            if session is not None:
+                session.observe(reply)
+            observation = flight.observation
+            if observation is not None:
+                flight.observation = None
+                observation.succeed(reply, batch)
         except BaseException as error:
             self._failed(flight, connection, deployment, error)
             self._settle(flight, deployment)
@@ -238,8 +243,10 @@ class Executor:
         server = flight.server
         assert server is not None
         if not connection.usable:
-            flight.broken = True
-        flight.wire_version = connection.info.max_wire_version
+            if flight.session is not None:
+                flight.session.spoil()
+            elif flight.lease is not None:
+                flight.lease.dirty = True  # a retry may use it, nobody after
         if isinstance(error, PyMongoError):
             deployment.topology.on_error(server.address, connection.generation, error, established=True)
         server.pool.checkin(connection)
@@ -248,8 +255,10 @@ class Executor:
             observation.fail(error)
 
     def _may_retry(self, flight: Flight, error: PyMongoError) -> bool:
-        return may_retry(flight.command.retry, error, flight.transaction, flight.wire_version,
-                         self._options.retry_reads, self._options.retry_writes)
+        options, info = self._options, flight.info
+        numbered = flight.transaction is not None if info is not None else flight.command.acknowledged
+        return may_retry(flight.command.retry, error, numbered, None if info is None else info.max_wire_version,
+                         info is not None and info.is_mongos, options.retry_reads, options.retry_writes)
 
     def _again(self, flight: Flight, deployment: Deployment, first: PyMongoError) -> Any:
         """The second and last attempt."""
@@ -265,12 +274,9 @@ class Executor:
         raise first
 
     def _settle(self, flight: Flight, deployment: Deployment) -> None:
-        """The operation is over and has failed: a session that the server may still work on is not used again."""
+        """The operation is over and has failed: what it borrowed goes back; a dirty session goes nowhere."""
         lease, flight.lease = flight.lease, None
-        if flight.broken:
-            if flight.session is not None:
-                flight.session.spoil()
-        elif lease is not None:
+        if lease is not None:
             deployment.sessions.release(lease, now())
 
     # -- deployments
@@ -327,7 +333,9 @@ def decoded(body: Any, command: Command) -> tuple[Any, Optional[memoryview]]:
     """The reply, and the application's part of it, still encoded, where that is large or has its own options."""
     scope = command.scope
     if command.cut is None:
-        return decode(body, scope.codec_options if command.whole else scope.reply_options), None
+        if command.whole and not scope.plain:
+            return decode(body, DEFAULT_OPTIONS), memoryview(body)
+        return decode(body, scope.reply_options), None
     if scope.plain and len(body) < SLICED:
         return decode(body, scope.codec_options), None
     cut = extract(body, command.cut)

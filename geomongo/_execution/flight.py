@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from geomongo._commands.base import Command
-from geomongo._deployment.connection import Connection
+from geomongo._deployment.connection import Connection, ConnectionInfo
 from geomongo._deployment.server import Server
 from geomongo._deployment.session_pool import ServerSession
 from geomongo._execution.sessions import Session
@@ -38,21 +38,20 @@ class Pin:
 class Flight:
     """A command, whose session it runs in, and what it has borrowed.
 
-    `lease` is a server session borrowed for this operation alone; `transaction` numbers a retryable write; `broken`
-    says that an attempt was abandoned or met a network error after its first byte was sent.
+    `lease` is a server session borrowed for this operation alone; `transaction` numbers a retryable write; `info`
+    is the server's that was reached last.
     """
 
-    __slots__ = ("broken", "command", "connection", "lease", "observation", "pin", "server", "session",
-                 "transaction", "wire_version")
+    __slots__ = ("command", "connection", "info", "lease", "observation", "pin", "server", "session",
+                 "transaction")
 
     def __init__(self, command: Command, session: Optional[Session], pin: Optional[Pin]) -> None:
         self.command = command
         self.session = session
         self.pin = pin
-        self.broken = False
         self.lease: Optional[ServerSession] = None
         self.transaction: Any = None
         self.observation: Any = None
-        self.wire_version: Optional[int] = None
+        self.info: Optional[ConnectionInfo] = None
         self.server: Optional[Server] = None
         self.connection: Optional[Connection] = None

@@ -56,6 +56,13 @@ def is_stale_version(known: Any, new: Any) -> bool:
     return bool(known["counter"] > new["counter"])
 
 
+def is_known_version(known: Any, new: Any) -> bool:
+    """Whether an error with topologyVersion `new` tells nothing that `known` did not say already."""
+    if known is None or new is None or known["processId"] != new["processId"]:
+        return False
+    return bool(known["counter"] >= new["counter"])
+
+
 def apply(topology: TopologyDescription, server: ServerDescription) -> TopologyDescription:
     """The deployment after `server` was learnt of; the same object where it is not part of the deployment."""
     if not topology.has_server(server.address):
