@@ -5,12 +5,13 @@ from types import TracebackType
 from typing import Any, Generic, Optional, TypeVar
 
 from geomongo._execution.cursors import CursorCore
+from geomongo._local import Local
 from geomongo.typings import Address, DocumentType
 
 Self = TypeVar("Self", bound="CursorBase[Any]")
 
 
-class CursorBase(Generic[DocumentType]):
+class CursorBase(Local, Generic[DocumentType]):
     """A public cursor around its core. Documents come out of the core's deque as long as it has any."""
 
     __slots__ = ("_core", "_pop", "__weakref__")

@@ -8,6 +8,7 @@ from bson.codec_options import CodecOptions
 from geomongo._bson import Options
 from geomongo._commands.base import Scope
 from geomongo._execution.executor import Executor
+from geomongo._local import Local
 from geomongo.read_concern import ReadConcern
 from geomongo.read_preferences import ServerMode
 from geomongo.typings import DocumentType
@@ -23,7 +24,7 @@ class Inside(NamedTuple):
     client: Any
 
 
-class Handle(Generic[DocumentType]):
+class Handle(Local, Generic[DocumentType]):
     """Codec options, read preference, write concern and read concern; checked. Raises TypeError."""
 
     __geomongo__: Inside
@@ -44,6 +45,10 @@ class Handle(Generic[DocumentType]):
         self._read_preference: ServerMode = read_preference
         self._write_concern: WriteConcern = write_concern
         self._read_concern: ReadConcern = read_concern
+
+    def __copy__(self) -> Any:
+        """Itself, for nothing about it changes."""
+        return self
 
     def _scope(self, database: str, collection: str) -> Scope:
         """The options as commands on `database` and `collection` need them."""

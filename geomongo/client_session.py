@@ -11,6 +11,7 @@ from bson.timestamp import Timestamp
 
 from geomongo._execution.executor import Executor
 from geomongo._execution.sessions import Session
+from geomongo._local import Local
 from geomongo.errors import ConfigurationError, InvalidOperation
 from geomongo.read_concern import ReadConcern
 from geomongo.read_preferences import ServerMode
@@ -100,7 +101,7 @@ class SessionOptions:
         return self._snapshot
 
 
-class ClientSession(Session):
+class ClientSession(Local, Session):
     """A session; made by `MongoClient.start_session` only. Use it from one greenlet at a time."""
 
     __slots__ = ("_client", "_executor", "_options")

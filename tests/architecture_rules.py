@@ -15,8 +15,8 @@ PACKAGE = "geomongo"
 
 # What stands where: a layer's number, and the modules or packages in it.  A module that is not here fails.
 L0, L1, NET, L2, L3, L4 = 0, 10, 15, 20, 30, 40
-VALUES = """_bson _events _names _version checks collation constants driver_info error_rules errors event_loggers
-    index_keys monitoring operations read_concern read_preferences results server_api
+VALUES = """_bson _events _local _names _version checks collation constants driver_info error_rules errors
+    event_loggers index_keys monitoring operations read_concern read_preferences results server_api
     server_type typings write_concern"""
 PUBLIC = (  # from the bottom to the top; modules in one row may import each other, but not in a circle
     "uri_parser server_description topology_description _handles",
