@@ -141,10 +141,11 @@ def collection_options(inside: Inside, session: Any, comment: Any) -> dict[str, 
 
 
 def open_cursor(inside: Inside, scope: Scope, document: dict[str, Any], session: Any, comment: Any,
-                preference: Any = _PRIMARY, max_await_time_ms: Optional[int] = None) -> CommandCursor[Any]:
+                preference: Any = _PRIMARY, max_await_time_ms: Optional[int] = None,
+                retry: int = RETRY_READ) -> CommandCursor[Any]:
     """Run a command that opens a cursor; by default on the primary, as management commands must."""
     core = CursorCore(inside.executor, scope, session)
     core.comment = comment
     core.max_await_time_ms = max_await_time_ms
-    core.open(CursorCommand(core.scope, document, preference, RETRY_READ))
+    core.open(CursorCommand(core.scope, document, preference, retry, reads=False))
     return opened(core, session, inside.client)

@@ -12,6 +12,7 @@ from bson.timestamp import Timestamp
 from geomongo._execution.executor import Executor
 from geomongo._execution.sessions import Session
 from geomongo._local import Local
+from geomongo._net import fork
 from geomongo.errors import ConfigurationError, InvalidOperation
 from geomongo.read_concern import ReadConcern
 from geomongo.read_preferences import ServerMode
@@ -104,13 +105,19 @@ class SessionOptions:
 class ClientSession(Local, Session):
     """A session; made by `MongoClient.start_session` only. Use it from one greenlet at a time."""
 
-    __slots__ = ("_client", "_executor", "_options")
+    __slots__ = ("__weakref__", "_client", "_executor", "_options")
 
     def __init__(self, client: MongoClient[Any], executor: Executor, options: SessionOptions) -> None:
         super().__init__(implicit=False, causal_consistency=options.causal_consistency)
         self._client = client
         self._executor = executor
         self._options = options
+        fork.register(self)
+
+    def after_fork(self) -> None:
+        """In a child: the session is the parent's, and so is what it has borrowed."""
+        self.inherited = True
+        self.server_session = None
 
     @property
     def client(self) -> MongoClient[Any]:

@@ -278,7 +278,7 @@ class Cursor(CursorBase[DocumentType]):
         document = {"explain": self._options.command(scope)}
         executor = self._collection.__geomongo__.executor
         plain = Scope(scope.database, scope.collection, without_codecs(scope.codec_options))
-        return executor.execute(RunCommand(plain, document, scope.read_preference, retry=RETRY_READ, reads=True),
+        return executor.execute(RunCommand(plain, document, scope.read_preference, retry=RETRY_READ),
                                 self._options.session)
 
     def distinct(self, key: str) -> list[Any]:

@@ -12,7 +12,7 @@ from bson.dbref import DBRef
 from geomongo import _management as management
 from geomongo._aggregate import aggregate
 from geomongo._bson import DEFAULT_OPTIONS, without_codecs
-from geomongo._commands.base import Scope
+from geomongo._commands.base import NO_RETRY, Scope
 from geomongo._commands.run import RunCommand
 from geomongo._find import check_session
 from geomongo._handles import Handle, Inside, choose
@@ -137,8 +137,9 @@ class Database(Handle[DocumentType]):
         document = _command_document(command, value, comment, kwargs)
         scope = Scope(self._name, "$cmd", DEFAULT_OPTIONS if codec_options is None else codec_options)
         preference = _preference(read_preference)
-        cursor = management.open_cursor(inside, scope, document, session, comment, preference, max_await_time_ms)
-        if cursor.address is None or not cursor.alive and cursor.cursor_id is None:
+        cursor = management.open_cursor(inside, scope, document, session, comment, preference, max_await_time_ms,
+                                        NO_RETRY)
+        if cursor.address is None:
             raise InvalidOperation("Command does not return a cursor.")
         return cursor
 

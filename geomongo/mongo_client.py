@@ -98,8 +98,7 @@ class MongoClient(Handle[DocumentType]):
         inside = self._inside(session)
         document = {"listDatabases": 1, **management.options(kwargs, comment)}
         scope = Scope("admin", "$cmd")
-        reply = inside.executor.execute(RunCommand(scope, document, ReadPreference.PRIMARY, retry=RETRY_READ,
-                                                   reads=True), session)
+        reply = inside.executor.execute(RunCommand(scope, document, ReadPreference.PRIMARY, retry=RETRY_READ), session)
         core = CursorCore(inside.executor, scope, session)
         core.adopt({"id": 0, "ns": "admin.$cmd", "firstBatch": reply["databases"]}, None)
         return opened(core, session, self)

@@ -59,13 +59,14 @@ class CursorCommand(Command):
     `answered_by` is the server that holds the cursor, once there is one.
     """
 
-    __slots__ = ("answered_by", "document", "name", "preference", "retry")
+    __slots__ = ("answered_by", "document", "name", "preference", "reads", "retry")
 
     cut = FIRST_BATCH
-    reads = True
 
-    def __init__(self, scope: Scope, document: dict[str, Any], preference: Any, retry: int = RETRY_READ) -> None:
+    def __init__(self, scope: Scope, document: dict[str, Any], preference: Any, retry: int = RETRY_READ,
+                 reads: bool = True) -> None:
         self.scope = scope
+        self.reads = reads
         self.document = document
         self.name = next(iter(document))
         self.preference = preference

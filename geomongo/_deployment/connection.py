@@ -57,11 +57,14 @@ class ConnectionInfo:
 class Connection:
     """A stream on which the handshake is done. `generation` is the pool's at the time it was opened."""
 
-    __slots__ = ("_stream", "address", "generation", "hello", "id", "idle_since", "info", "socket_timeout")
+    __slots__ = ("_server_api", "_stream", "address", "generation", "hello", "id", "idle_since", "info",
+                 "socket_timeout")
 
     def __init__(self, stream: Stream, address: Address, reply: Mapping[str, Any], generation: int, number: int,
-                 socket_timeout: Optional[float]) -> None:
+                 socket_timeout: Optional[float],
+                 server_api: Optional[Mapping[str, Any]] = None) -> None:
         self._stream = stream
+        self._server_api = server_api or {}
         self.address = address
         self.hello = reply
         self.info = ConnectionInfo(address, reply)
@@ -132,7 +135,7 @@ class Connection:
     def command(self, database: str, document: Mapping[str, Any], check: bool = True) -> Mapping[str, Any]:
         """Run a command of the driver's own, outside of any operation. Raises as operations do."""
         request_id = next_request_id()
-        body = {**document, "$db": database}
+        body = {**document, **self._server_api, "$db": database}
         encoded = self.round_trip(op_msg.request(request_id, body, DEFAULT_OPTIONS), request_id)
         try:
             reply = _decoded(encoded)
@@ -151,6 +154,10 @@ class Connection:
         except ProtocolError as error:
             raise self._refused(error) from error
         return reply
+
+    def discard(self) -> None:
+        """Close the socket of a hub that is gone."""
+        self._stream.discard()
 
     def close(self) -> None:
         """Close the socket. Never waits."""

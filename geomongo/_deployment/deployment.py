@@ -9,7 +9,9 @@ import os
 import platform
 import sys
 from collections import deque
-from typing import Any, Mapping, NamedTuple, Optional
+from typing import Any, Mapping, NamedTuple, Optional, Protocol
+
+from bson.int64 import Int64
 
 from geomongo._auth.handshake import Introduction
 from geomongo._auth.metadata import Host, client_metadata
@@ -17,7 +19,7 @@ from geomongo._deployment.connection import Connection, establish
 from geomongo._deployment.session_pool import ServerSession, SessionPool
 from geomongo._deployment.topology import Topology
 from geomongo._net.clock import now
-from geomongo._net.sched import TimeLimit, call_soon, current_hub, spawn
+from geomongo._net.sched import Greenlet, TimeLimit, call_soon, current_hub, spawn
 from geomongo._sdam.topology_description import TopologyDescription
 from geomongo.driver_info import DriverInfo
 from geomongo.errors import PyMongoError
@@ -29,14 +31,22 @@ END_SESSIONS_BATCH = 10_000
 _FAREWELL = 2.0
 
 
-class DroppedCursor(NamedTuple):
-    """A cursor that nobody will read to its end."""
+class Releasable(Protocol):
+    """What a cursor holds beside its id: a connection that is pinned to it."""
 
-    address: Address
+    def release(self) -> None:
+        """Give it back."""
+
+
+class DroppedCursor(NamedTuple):
+    """A cursor that nobody will read to its end. `cursor_id` is 0 where the server holds nothing."""
+
+    address: Optional[Address]
     database: str
     collection: str
     cursor_id: int
     session: Optional[ServerSession]
+    pin: Optional[Releasable] = None
 
 
 def this_host() -> Host:
@@ -49,13 +59,14 @@ def this_host() -> Host:
 class Deployment:
     """See the module. `wrappers` are the libraries that asked to be named in the handshake."""
 
-    __slots__ = ("_closed", "_dropped", "_introduction", "_options", "_reaping", "cluster_time", "hub", "sessions",
-                 "topology", "__weakref__")
+    __slots__ = ("_closed", "_dropped", "_introduction", "_options", "_reaper", "_reaping", "cluster_time", "hub",
+                 "sessions", "topology", "__weakref__")
 
     def __init__(self, options: Any, seeds: list[Address], wrappers: tuple[DriverInfo, ...]) -> None:
         self._options = options
         self._closed = False
         self._reaping = False
+        self._reaper: Optional[Greenlet] = None
         self._dropped: deque[DroppedCursor] = deque()
         self.hub = current_hub()
         self.cluster_time: Optional[Mapping[str, Any]] = None
@@ -87,38 +98,43 @@ class Deployment:
             self.cluster_time = seen
 
     def drop_cursor(self, cursor: DroppedCursor) -> None:
-        """Have the reaper close `cursor`. Called by finalisers, at any moment, on any thread."""
+        """Have the reaper close `cursor`. Called by finalisers, at any moment, on any thread: it appends, no more."""
         self._dropped.append(cursor)
         if not self._reaping and not self._closed:
             self._reaping = True
             call_soon(self.hub, self._start_reaper)
 
     def _start_reaper(self) -> None:
-        spawn("geomongo cursor reaper", self._reap)
+        self._reaping = False
+        if self._dropped and (self._reaper is None or self._reaper.dead):
+            self._reaper = spawn("geomongo cursor reaper", self._reap)
 
     def _reap(self) -> None:
-        try:
-            while self._dropped and not self._closed:
-                self._kill_cursors(self._dropped.popleft())
-        finally:
-            self._reaping = False
+        while self._dropped and not self._closed:
+            cursor = self._dropped.popleft()
+            if cursor.pin is not None:
+                cursor.pin.release()
+            if cursor.cursor_id and cursor.address is not None:
+                self._kill_cursor(cursor, cursor.address)
+            if cursor.session is not None:
+                self.sessions.release(cursor.session, now())
 
-    def _kill_cursors(self, first: DroppedCursor) -> None:
-        """Kill `first`; a cursor that cannot be killed now is left to the server's own timeout."""
+    def _kill_cursor(self, cursor: DroppedCursor, address: Address) -> None:
+        """A cursor that cannot be killed now is left to the server's own timeout."""
+        server = self.topology.server_at(address)
+        if server is None:
+            return
         try:
-            server = self.topology.select_address(first.address)
             connection = server.pool.checkout()
             try:
-                document: dict[str, Any] = {"killCursors": first.collection, "cursors": [first.cursor_id]}
-                if first.session is not None:
-                    document["lsid"] = first.session.lsid
-                connection.command(first.database, document, check=False)
+                document: dict[str, Any] = {"killCursors": cursor.collection, "cursors": [Int64(cursor.cursor_id)]}
+                if cursor.session is not None:
+                    document["lsid"] = cursor.session.lsid
+                connection.command(cursor.database, document, check=False)
             finally:
                 server.pool.checkin(connection)
         except PyMongoError:
             return
-        if first.session is not None:
-            self.sessions.release(first.session, now())
 
     def close(self) -> None:
         """End the sessions that the server still knows, within a bound, and close everything."""

@@ -44,6 +44,11 @@ class Monitor:
         """Begin to watch; again, where something has killed the greenlet."""
         if not self._closed and (self._greenlet is None or self._greenlet.dead):
             self._greenlet = spawn(f"geomongo monitor {self._address[0]}:{self._address[1]}", self._run)
+            self._greenlet.link(self._ended)
+
+    def _ended(self, _: Greenlet) -> None:
+        """Something has killed the greenlet, or the monitor is closed."""
+        self.start()
 
     def request_check(self) -> None:
         """Somebody needs to know now: check as soon as the least time between checks allows."""
@@ -59,6 +64,12 @@ class Monitor:
             self._greenlet.kill(block=False)
         self._drop_connection()
 
+    def discard(self) -> None:
+        """The hub is gone with its thread: close the socket."""
+        self._closed = True
+        if self._connection is not None:
+            self._connection.discard()
+
     def after_fork(self) -> None:
         """In a child: the greenlet is the parent's, and so is its connection."""
         self.close()
@@ -66,6 +77,7 @@ class Monitor:
     def _run(self) -> None:
         try:
             while not self._closed:
+                self._rest()
                 self._requested = False
                 self._report(self._check())
                 self._sleep()
@@ -76,6 +88,9 @@ class Monitor:
         """Until the next heartbeat, or until a request and the least time between checks."""
         if not self._requested:
             self._wait(self._heartbeat)
+
+    def _rest(self) -> None:
+        """Least time between two checks, also where a monitor had to be started again."""
         left = self._checked_at + MIN_HEARTBEAT - now()
         while left > 0:
             self._wait(left)

@@ -28,9 +28,8 @@ OnFailure = Callable[[int, PyMongoError], None]
 class Pool:
     """See the module."""
 
-    __slots__ = ("_closed", "_connect", "_connecting", "_idle", "_max_idle", "_members", "_name", "_on_failure", "_opened",
-                 "_queue",
-                 "_wait_timeout", "generation", "in_use", "max_size", "size")
+    __slots__ = ("_closed", "_connect", "_connecting", "_idle", "_max_idle", "_members", "_name", "_on_failure",
+                 "_opened", "_queue", "_wait_timeout", "generation", "in_use", "max_size", "size")
 
     def __init__(self, name: str, connect: Connect, max_size: Optional[int], max_connecting: int,
                  wait_timeout: Optional[float], max_idle: Optional[float] = None,
@@ -179,6 +178,12 @@ class Pool:
             self._discard(connection)
         for connection in self._members:
             connection.close()  # its slot is freed when whoever uses it gives it back
+
+    def discard(self) -> None:
+        """The hub is gone with its thread: close the sockets, there is nothing left that could wait."""
+        self._end(CLOSED)
+        for connection in self._members:
+            connection.discard()
 
     def after_fork(self) -> None:
         """In a child: the inherited connections are the parent's, and their streams have let go of them already."""

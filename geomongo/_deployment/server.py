@@ -43,6 +43,12 @@ class Server:
             self.monitor.close()
         self.pool.close()
 
+    def discard(self) -> None:
+        """The hub is gone with its thread: close the sockets."""
+        if self.monitor is not None:
+            self.monitor.discard()
+        self.pool.discard()
+
     def after_fork(self) -> None:
         """In a child: let go of everything without sending a byte."""
         if self.monitor is not None:

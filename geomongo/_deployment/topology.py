@@ -71,6 +71,10 @@ class Topology:
             return server
         return self._select_slow(partial(self._known_at, address), address)
 
+    def server_at(self, address: Address) -> Optional[Server]:
+        """The server at `address`, if it answers; does not wait."""
+        return next(iter(self._known_at(address)), None)
+
     def _known_at(self, address: Address) -> list[Server]:
         server = self._servers.get(address)
         return [server] if server is not None and server.description.is_server_type_known else []
@@ -210,6 +214,12 @@ class Topology:
         self._wake_waiters()
         for server in self._servers.values():
             server.close()
+
+    def discard(self) -> None:
+        """The hub is gone with its thread: close the sockets."""
+        self._closed = CLOSED
+        for server in self._servers.values():
+            server.discard()
 
     def after_fork(self) -> None:
         """In a child: let go of everything without sending a byte."""

@@ -15,7 +15,6 @@ from geomongo._net.sched import Pacer
 from geomongo._wire.batching import Batcher
 from geomongo.errors import BulkWriteError
 
-
 T = TypeVar("T")
 #: How many operations are looked at before others may get a turn.
 _STRIDE = 500

@@ -15,6 +15,7 @@ from geomongo._deployment.deployment import Deployment, DroppedCursor
 from geomongo._execution.executor import Executor
 from geomongo._execution.flight import Pin
 from geomongo._execution.sessions import Session
+from geomongo._net import fork
 from geomongo._net.sched import Pacer
 from geomongo._wire.raw import EMPTY_DOCUMENT, ArrayReader
 from geomongo.errors import CursorNotFound, InvalidOperation, OperationFailure, PyMongoError
@@ -31,9 +32,9 @@ class CursorCore:
     asked for. `raw` cursors yield whole batches, encoded.
     """
 
-    __slots__ = ("_deployment", "_executor", "_pacer", "_reader", "_scope", "address", "batch_size",
-                 "collection", "comment", "cursor_id", "documents", "killed", "limit", "max_await_time_ms", "pin",
-                 "post_batch_resume_token", "raw", "retrieved", "session")
+    __slots__ = ("__weakref__", "_deployment", "_executor", "_inherited", "_pacer", "_raw_batch", "_reader",
+                 "_scope", "address", "batch_size", "collection", "comment", "cursor_id", "documents", "killed",
+                 "limit", "max_await_time_ms", "pin", "post_batch_resume_token", "raw", "retrieved", "session")
 
     def __init__(self, executor: Executor, scope: Scope, session: Optional[Session], batch_size: int = 0,
                  limit: int = 0, raw: bool = False, exhaust: bool = False) -> None:
@@ -41,6 +42,8 @@ class CursorCore:
         self._scope = raw_scope(scope) if raw else scope
         self._deployment: Optional[Deployment] = None
         self._reader: Optional[ArrayReader] = None
+        self._raw_batch: Optional[memoryview] = None
+        self._inherited = False
         self._pacer: Optional[Pacer] = None
         self.session = Session() if session is None else session
         self.documents: deque[Any] = deque()
@@ -70,11 +73,10 @@ class CursorCore:
         except BaseException:
             self._finish()
             raise
-        self.address = command.answered_by
         if cursor is None:
-            # explain, or a write concern of zero: there is no cursor
-            self._finish()
+            self._finish()  # the command has opened none
             return
+        self.address = command.answered_by
         _, _, name = str(cursor.get("ns", "")).partition(".")
         self.collection = name or self._scope.collection
         self._take(cursor, "firstBatch", batch)
@@ -89,6 +91,7 @@ class CursorCore:
 
     def _take(self, cursor: Any, field: str, batch: Optional[memoryview]) -> None:
         """What a reply brought."""
+        fork.register(self)
         self.cursor_id = int(cursor["id"])
         self.post_batch_resume_token = cursor.get("postBatchResumeToken")
         if batch is None:
@@ -96,19 +99,32 @@ class CursorCore:
             self.retrieved += len(documents)
             self.documents.extend(documents)
         elif len(batch) > len(EMPTY_DOCUMENT):
-            self._set_reader(ArrayReader(batch))
+            self._set_batch(batch)
         if not self.cursor_id:
             self._finish()
 
-    def _set_reader(self, reader: ArrayReader) -> None:
-        pacer = self._pacer = Pacer()
-        if not self.raw:
-            self._reader = reader
-            return
-        parts = []
+    def after_fork(self) -> None:
+        """In a child: what has arrived is the parent's to read, and the cursor the parent's to close."""
+        self._inherited = True
+        self.killed = True
+        self.documents.clear()
+        self._reader = self._raw_batch = None
+
+    def _set_batch(self, batch: memoryview) -> None:
+        self._pacer = Pacer()
+        if self.raw:
+            self._raw_batch = batch
+        else:
+            self._reader = ArrayReader(batch)
+
+    def _join_raw(self, batch: memoryview) -> None:
+        """The whole batch as one value. Interrupted, it begins anew: nothing of it is lost."""
+        assert self._pacer is not None
+        reader, parts = ArrayReader(batch), []
         while not reader.exhausted:
-            pacer()
+            self._pacer()
             parts.append(reader.take(SLICE))
+        self._raw_batch = None
         self.documents.append(b"".join(parts))
 
     def fetch(self) -> bool:
@@ -116,11 +132,15 @@ class CursorCore:
 
         That is the end of the cursor if `cursor_id` is 0; else a tailable cursor has nothing yet.
         """
-        if self._reader is None and self.cursor_id and not self.killed:
+        if self._inherited:
+            raise InvalidOperation("a cursor that was opened before a fork cannot be used in the child: open another")
+        if self._reader is None and self._raw_batch is None and self.cursor_id and not self.killed:
             if self.limit and self.retrieved >= self.limit:
                 self.close()
                 return False
             self._get_more()
+        if self._raw_batch is not None:
+            self._join_raw(self._raw_batch)
         if self._reader is not None:
             self._decode_slice(self._reader)
         return bool(self.documents)
@@ -188,48 +208,44 @@ class CursorCore:
     @property
     def alive(self) -> bool:
         """Whether there may be more documents."""
-        return bool(self.documents or self._reader is not None or (self.cursor_id != 0 and not self.killed))
+        waiting = self.documents or self._reader is not None or self._raw_batch is not None
+        return bool(waiting or (self.cursor_id != 0 and not self.killed))
 
     def close(self) -> None:
         """End the cursor at the server, and wait for its word. What has arrived can still be read, as with PyMongo."""
-        pending = self._pending()
-        if pending is None:
+        if self.killed:
             return
         streaming = self.pin is not None and self.pin.streaming
+        if not self.cursor_id or self.address is None or streaming or (
+                not self._executor.is_current(self._deployment)):
+            self.abandon()
+            return
         if self.pin is not None:
             self.pin.release()
         try:
-            if not streaming and self._deployment is self._executor.deployment():
-                self._executor.execute(KillCursors(self._scope, pending.cursor_id, pending.address, self.collection),
-                                       self.session)
+            self._executor.execute(KillCursors(self._scope, self.cursor_id, self.address, self.collection),
+                                   self.session)
         except PyMongoError:
             pass  # the server's own timeout ends it
-        finally:
-            self._finish()
-
-    def _pending(self) -> Optional[DroppedCursor]:
-        """What the server still holds, which is from now on nobody's but the caller's."""
-        if self.killed:
-            return None
-        self.killed = True
-        if not self.cursor_id or self.address is None:
-            self._finish()
-            return None
-        session = self.session.server_session if self.session.implicit else None
-        return DroppedCursor(self.address, self._scope.database, self.collection, self.cursor_id, session)
+        except BaseException:
+            self.abandon()
+            raise
+        self._finish()
 
     def abandon(self) -> None:
         """End the cursor in the background: for finalisers and for greenlets that are being killed. Never waits."""
-        pending = self._pending()
-        if pending is None:
+        if self.killed:
             return
-        if self.pin is not None:
-            self.pin.release()
-        if pending.session is not None:
-            self.session.server_session = None  # the reaper gives it back
-        if self._deployment is not None:
-            self._deployment.drop_cursor(pending)
-        self._finish()
+        self.killed = True
+        session = None
+        if self.session.implicit:
+            session, self.session.server_session = self.session.server_session, None
+            self.session.end()
+        streaming = self.pin is not None and self.pin.streaming
+        if self._deployment is not None and (self.cursor_id or self.pin is not None or session is not None):
+            self._deployment.drop_cursor(DroppedCursor(
+                self.address, self._scope.database, self.collection, 0 if streaming else self.cursor_id or 0, session,
+                self.pin))
 
 
 def raw_scope(scope: Scope) -> Scope:

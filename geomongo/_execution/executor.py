@@ -285,6 +285,10 @@ class Executor:
         """This process's and hub's deployment, made now where there is none."""
         return self._deployments.get(current_hub()) or self._open()
 
+    def is_current(self, deployment: Optional[Deployment]) -> bool:
+        """Whether `deployment` is this process's and hub's, and open."""
+        return deployment is not None and self._deployments.get(current_hub()) is deployment
+
     def deployments(self) -> list[Deployment]:
         """Every deployment of this process."""
         return list(self._deployments.values())
@@ -294,7 +298,7 @@ class Executor:
             raise InvalidOperation("Cannot use MongoClient after close")
         hub = current_hub()
         for other in [other for other in self._deployments if other.loop is None or other.dead]:
-            del self._deployments[other]  # the hub of a thread that has ended
+            self._deployments.pop(other).topology.discard()  # the hub of a thread that has ended
         deployment = self._deployments[hub] = Deployment(self._options, self._seeds, self._wrappers)
         return deployment
 

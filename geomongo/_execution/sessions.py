@@ -20,7 +20,7 @@ from geomongo.errors import ConfigurationError, InvalidOperation
 class Session:
     """An implicit session, and what explicit ones build upon. Lends one server session from the first use on."""
 
-    __slots__ = ("causal_consistency", "cluster_time", "deployment", "ended", "implicit", "operation_time",
+    __slots__ = ("causal_consistency", "cluster_time", "deployment", "ended", "implicit", "inherited", "operation_time",
                  "server_session")
 
     def __init__(self, implicit: bool = True, causal_consistency: bool = False) -> None:
@@ -31,6 +31,8 @@ class Session:
         self.deployment: Optional[Deployment] = None
         self.server_session: Optional[ServerSession] = None
         self.ended = False
+        #: Whether this is the copy of a session in a forked child.
+        self.inherited = False
 
     def lease(self, deployment: Deployment) -> ServerSession:
         """The server session, to run an operation on `deployment`.
@@ -39,6 +41,8 @@ class Session:
         """
         if self.ended:
             raise InvalidOperation("Cannot use ended session")
+        if self.inherited:
+            raise InvalidOperation("a session from before a fork cannot be used in the child: start another")
         if self.server_session is None:
             self.deployment = deployment
             self.server_session = deployment.sessions.acquire(now())

@@ -11,7 +11,7 @@ import os
 from typing import Any, Callable, Iterable, Union
 
 from geomongo._net import fork
-from geomongo._net.sched import Pacer, current_hub
+from geomongo._net.sched import Pacer, current_hub, existing_hub
 from geomongo.errors import AutoReconnect, InvalidOperation, ProtocolError, PyMongoError
 
 #: What is sent: whole, or in pieces.
@@ -175,7 +175,15 @@ class Stream:
 
     def after_fork(self) -> None:
         """In a child: close the descriptor, send nothing; the copy of a greenlet that waits on it ends."""
+        if self._hub is not existing_hub():
+            self.discard()  # the hub of another thread, which does not live here
         self._close(InvalidOperation(f"{self.name}: {fork.LEFT_BEHIND}"))
+
+    def discard(self) -> None:
+        """Close the descriptor of a stream whose hub is gone: no watcher of it is touched."""
+        if not self.closed:
+            self.closed = True
+            self._sock.close()
 
     def _close(self, reason: PyMongoError) -> None:
         if self.closed:
