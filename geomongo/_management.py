@@ -43,9 +43,7 @@ def write(inside: Inside, document: Mapping[str, Any], session: Any, database: O
     scope = Scope(database or inside.scope.database, inside.scope.collection,
                   write_concern=inside.scope.write_concern)
     reply = inside.executor.execute(WriteCommand(scope, document, allowable=allowable), session)
-    unsatisfied = error_rules.write_concern_error(reply)
-    if unsatisfied is not None:
-        error_rules.raise_write_concern_error(unsatisfied)
+    error_rules.raise_for_write_concern(reply)
     return reply
 
 

@@ -86,6 +86,4 @@ def find_and_modify(inside: Inside, filter: Any, projection: Any, sort: Any, ups
 
 
 def _check_write_concern(reply: Any) -> None:
-    unsatisfied = error_rules.write_concern_error(reply)
-    if unsatisfied is not None:
-        error_rules.raise_write_concern_error(unsatisfied)
+    error_rules.raise_for_write_concern(reply)

@@ -142,6 +142,13 @@ def raise_write_error(error: Mapping[str, Any], max_wire_version: int | None = N
     raise kind(_message_of(error), code, error, max_wire_version)
 
 
+def raise_for_write_concern(reply: Mapping[str, Any]) -> None:
+    """Raise the write concern error that a reply reports; return if it reports none."""
+    unsatisfied = write_concern_error(reply)
+    if unsatisfied is not None:
+        raise_write_concern_error(unsatisfied)
+
+
 def raise_for_write_reply(reply: Mapping[str, Any], max_wire_version: int | None = None) -> None:
     """Raise what the reply to a single write (`ok: 1`) reports: its last write error, else its write concern
     error; return if it reports neither."""

@@ -4,7 +4,9 @@ Source: specifications/source/crud/crud.md and bulk-write.md; MongoDB manual, da
 """
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Any, Callable, Iterable, Iterator, Mapping, Optional
+from typing import Sequence as Sequence_
 
 from geomongo import error_rules
 from geomongo._bson import encode
@@ -60,15 +62,19 @@ class WriteOne(Command):
 class WriteBatch(Command):
     """One message of a longer write. The result is the reply, whatever errors it reports."""
 
-    __slots__ = ("_batcher", "_breathe", "acknowledged", "extras", "name", "ordered", "retry", "sequence", "start")
+    __slots__ = ("_batcher", "_breathe", "_many", "acknowledged", "extras", "name", "ordered", "refused", "retry",
+                 "sequence", "start")
 
-    def __init__(self, scope: Scope, name: str, batcher: Batcher, ordered: bool, retryable: bool,
+    def __init__(self, scope: Scope, name: str, batcher: Batcher, ordered: bool, many: Sequence_[int],
                  extras: dict[str, Any], breathe: Callable[[], None]) -> None:
         self.scope = scope
         self.name = name
         self.ordered = ordered
         self.extras = extras
-        self.retry = RETRY_WRITE if retryable else NO_RETRY
+        self.retry = NO_RETRY
+        #: The reply that a retry was asked for by, where the server labels its write concern error so.
+        self.refused: Any = None
+        self._many = many
         self.acknowledged = scope.acknowledged
         self.sequence: Optional[Sequence] = None
         #: Index of the batch's first statement.
@@ -87,7 +93,19 @@ class WriteBatch(Command):
             statements = self._batcher.take(self._limits(info.limits), overhead, self._breathe)
             self.sequence = Sequence(SEQUENCES[self.name], statements)
             self.start = self._batcher.start
+            # Statements that may change many documents cannot be numbered.
+            first = bisect_left(self._many, self.start)
+            if first == len(self._many) or self._many[first] >= self.start + len(statements):
+                self.retry = RETRY_WRITE
         return document
+
+    def parse(self, reply: Any, batch: Optional[memoryview]) -> Any:
+        """The reply. Raises WriteConcernError once, where the server asks for a retry by its label."""
+        if reply is not None and self.refused is None and self.retry == RETRY_WRITE and (
+                error_rules.RETRYABLE_WRITE_ERROR in reply.get("errorLabels", ())):
+            self.refused = reply
+            error_rules.raise_for_write_concern(reply)
+        return reply
 
     def _limits(self, limits: Limits) -> Limits:
         if self.name == INSERT:

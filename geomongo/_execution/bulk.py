@@ -13,7 +13,7 @@ from geomongo._execution.executor import Executor
 from geomongo._execution.sessions import Session
 from geomongo._net.sched import Pacer
 from geomongo._wire.batching import Batcher
-from geomongo.errors import BulkWriteError
+from geomongo.errors import BulkWriteError, WriteConcernError
 
 T = TypeVar("T")
 #: How many operations are looked at before others may get a turn.
@@ -34,16 +34,17 @@ class Statement(NamedTuple):
 class Run:
     """What goes into one command, in as many messages as it takes.
 
-    `positions` are the operations' places in the application's list, None where they are 0, 1, 2 and so on.
+    `positions` are the operations' places in the application's list, None where they are 0, 1, 2 and so on; `many` are
+    the indexes of those that may change more than one document.
     """
 
-    __slots__ = ("command", "documents", "positions", "retryable")
+    __slots__ = ("command", "documents", "many", "positions")
 
     def __init__(self, command: str, documents: list[Any], positions: Optional[list[int]] = None) -> None:
         self.command = command
         self.documents = documents
         self.positions = positions
-        self.retryable = True
+        self.many: list[int] = []
 
     def position(self, index: int) -> int:
         """The place of the operation `index` of this run."""
@@ -69,9 +70,10 @@ def runs(statements: Iterable[Statement], ordered: bool) -> list[Run]:
         if run is None or (ordered and grouped[-1] is not run):
             run = latest[command] = Run(command, [], [])
             grouped.append(run)
+        if not retryable:
+            run.many.append(len(run.documents))
         run.documents.append(document)
         run.positions.append(position)  # type: ignore[union-attr]
-        run.retryable = run.retryable and retryable
     if not ordered:
         grouped.sort(key=lambda run: _ORDER.index(run.command))
     return grouped
@@ -158,8 +160,11 @@ def _execute_run(executor: Executor, scope: Scope, run: Run, ordered: bool, extr
                  session: Session, result: BulkResult) -> None:
     batcher = Batcher(encoded(run.documents, scope))
     while batcher.has_more():
-        command = WriteBatch(scope, run.command, batcher, ordered, run.retryable, extras, Pacer())
-        reply = executor.execute(command, session)
+        command = WriteBatch(scope, run.command, batcher, ordered, run.many, extras, Pacer())
+        try:
+            reply = executor.execute(command, session)
+        except WriteConcernError:
+            reply = command.refused  # and it was not to be had in another attempt
         if reply is not None:
             result.merge(run, command.start, reply)
             if ordered and result.has_errors:

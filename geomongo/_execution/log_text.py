@@ -5,14 +5,23 @@ Source: specifications/source/logging/logging.md, "Truncation of large documents
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Optional
 
 from bson import json_util
 from bson.binary import UuidRepresentation
 
+
+def longest_of(setting: Optional[str]) -> int:
+    """What the environment asks for: a number of characters, or "unlimited"; 1000 for anything else."""
+    if setting is not None and setting.lower() == "unlimited":
+        return sys.maxsize
+    return int(setting) if setting and setting.isdecimal() else 1000
+
+
 #: Documents are cut to this many characters.
-LONGEST = int(os.environ.get("MONGOB_LOG_MAX_DOCUMENT_LENGTH") or 1000)
+LONGEST = longest_of(os.environ.get("MONGOB_LOG_MAX_DOCUMENT_LENGTH"))
 _OPTIONS = json_util.RELAXED_JSON_OPTIONS.with_options(uuid_representation=UuidRepresentation.STANDARD)
 
 
