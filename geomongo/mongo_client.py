@@ -4,6 +4,7 @@ Source: MongoDB manual, "Connection Strings"; specifications/source/server-disco
 """
 from __future__ import annotations
 
+import warnings
 import weakref
 from types import TracebackType
 from typing import Any, Mapping, NoReturn, Optional, Sequence, Union
@@ -26,6 +27,7 @@ from geomongo.command_cursor import CommandCursor, opened
 from geomongo.database import Database
 from geomongo.driver_info import DriverInfo
 from geomongo.errors import ConfigurationError, InvalidOperation
+from geomongo.monitoring import group_listeners
 from geomongo.read_preferences import ReadPreference
 from geomongo.server_type import SERVER_TYPE
 from geomongo.typings import Address, DocumentType
@@ -56,6 +58,7 @@ class MongoClient(Handle[DocumentType]):
                  **kwargs: Any) -> None:
         options = client_options(host, port, document_class, tz_aware, connect, type_registry, **kwargs)
         _refuse_what_is_missing(options)
+        _warn_of_what_has_no_effect(options)
         super().__init__(options.codec_options, options.read_preference, options.write_concern, options.read_concern)
         self._host_options = options
         executor = Executor(options, list(options.seeds))
@@ -254,6 +257,17 @@ def _refuse_what_is_missing(options: ClientOptions) -> None:
                         ("timeoutMS", options.timeout is not None)):
         if asked:
             raise ConfigurationError(f"{name} is not supported by this version of geomongo")
+
+
+def _warn_of_what_has_no_effect(options: ClientOptions) -> None:
+    """Accepted, so that applications move over unchanged; said aloud, so that nobody relies on it."""
+    listeners = group_listeners(options.event_listeners)
+    for name, asked in (("compressors", options.compressors), ("minPoolSize", options.min_pool_size),
+                        ("listeners of pools", listeners.pool), ("listeners of servers", listeners.server),
+                        ("listeners of heartbeats", listeners.heartbeat),
+                        ("listeners of topologies", listeners.topology)):
+        if asked:
+            warnings.warn(f"{name}: no effect in this version of geomongo", UserWarning, stacklevel=3)
 
 
 def _shown(options: ClientOptions) -> list[str]:

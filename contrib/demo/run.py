@@ -24,6 +24,7 @@ from typing import Any
 
 import geomongo
 from contrib.demo.report import EVERY_SECONDS, read_reports
+from geomongo.errors import PyMongoError
 from tests.deployment.secantus import Secantus
 
 BOOT_SECONDS = 60.0
@@ -111,7 +112,10 @@ def server() -> Iterator[str]:
     """The URI of the server to use: the one that GEOMONGO_URI names, or an embedded one for the time."""
     named = os.environ.get("GEOMONGO_URI")
     if named:
-        print("Using the server that GEOMONGO_URI names")
+        print("Using the server that GEOMONGO_URI names ... ", end="", flush=True)
+        with geomongo.MongoClient(named, serverSelectionTimeoutMS=5000) as client:
+            client.admin.command("ping")
+        print("it answers")
         yield named
         return
     print("Starting an embedded server (SecantusDB) ... ", end="", flush=True)
@@ -247,7 +251,7 @@ def demo(options: argparse.Namespace) -> bool:
                     serve(gunicorn)
                 return good
         finally:
-            with geomongo.MongoClient(uri) as client:
+            with contextlib.suppress(PyMongoError), geomongo.MongoClient(uri, serverSelectionTimeoutMS=5000) as client:
                 client.drop_database(database)
 
 
@@ -272,7 +276,7 @@ def main() -> int:
     except KeyboardInterrupt:
         print("\nInterrupted; everything was stopped.")
         return 130
-    except (DemoFailed, RuntimeError, OSError) as error:
+    except (DemoFailed, PyMongoError, RuntimeError, OSError) as error:
         print(f"\n{error}", file=sys.stderr)
         return 1
 
