@@ -11,6 +11,7 @@ import pytest
 from bson.codec_options import CodecOptions, TypeCodec, TypeRegistry
 from bson.decimal128 import Decimal128
 
+from geomongo._execution.log_text import as_json, shortened
 from geomongo.errors import OperationFailure
 
 pytestmark = pytest.mark.integration
@@ -110,3 +111,28 @@ def test_two_clients_are_told_apart(client, connect, messages):
 def test_nothing_is_logged_unless_it_is_asked_for(client, caplog):
     client.admin.command("ping")
     assert [record for record in caplog.records if record.name.startswith("geomongo")] == []
+
+
+class Counted(list):
+    """Counts how many of its values were looked at."""
+
+    looked = 0
+
+    def __iter__(self):
+        for value in super().__iter__():
+            self.looked += 1
+            yield value
+
+
+def test_what_is_cut_off_is_not_even_looked_at():
+    values = Counted(range(100_000))
+    assert len(shortened({"values": values}, 100)) == 103
+    assert values.looked <= 100
+
+
+@pytest.mark.parametrize("longest", [1, 2, 10, 37, 60, 100, 150, 10_000])
+def test_the_text_is_the_begin_of_the_whole(longest):
+    document = {"a": "x" * 30, "é": ["yy", {"b": None, "c": [1.5, True]}, b"zz"], "d": {}, "e": "\n" * 9, "f": 1 << 40}
+    whole = as_json(document)
+    text = shortened(document, longest)
+    assert text == whole if longest >= len(whole) else text == whole[:longest] + "..."

@@ -75,8 +75,10 @@ def test_many_dropped_at_once_are_all_killed(tapped, tap, ten):
     assert sorted(killed) == sorted(wanted)
 
 
-def test_close_sends_one_kill_and_waits_for_its_answer(client, recorder, ten):
-    cursor = opened(client, ten)
+@pytest.mark.parametrize("explicit", [False, True], ids=["implicit session", "explicit session"])
+def test_close_sends_one_kill_and_waits_for_its_answer(client, recorder, ten, explicit):
+    session = client.start_session() if explicit else None
+    cursor = opened(client, ten, session=session)
     cursor_id = cursor.cursor_id
     cursor.close()
     assert recorder.kinds("killCursors") == ["started", "succeeded"]

@@ -7,9 +7,10 @@ import gevent
 import pytest
 from bson.timestamp import Timestamp
 
-from geomongo import ReadPreference, WriteConcern
+from geomongo import MongoClient, ReadPreference, WriteConcern
 from geomongo.errors import ConfigurationError, InvalidOperation
 from geomongo.read_concern import ReadConcern
+from tests.fakes.scripted_server import ScriptedServer
 
 pytestmark = pytest.mark.integration
 
@@ -194,6 +195,25 @@ def test_the_highest_cluster_time_is_sent(client, recorder, aside, ten):
     times = [command["$clusterTime"]["clusterTime"] for command in recorder.commands("ping")[1:]]
     assert times[0] == ahead.cluster_time["clusterTime"]
     assert times == sorted(times)
+
+
+def test_a_lower_cluster_time_is_not_believed():
+    times, seen = iter([5, 3, 7, 6]), []
+
+    def script(peer):
+        while True:
+            request = peer.request()
+            if request.is_hello:
+                peer.reply(request)
+                continue
+            seen.append(request.document.get("$clusterTime"))
+            peer.reply(request, {"ok": 1.0, "$clusterTime": {"clusterTime": Timestamp(next(times, 1), 1)}})
+
+    with ScriptedServer(script) as server, MongoClient(f"mongodb://{server.name}/") as client:
+        for _ in range(4):
+            client.admin.command("ping")
+    assert seen[0] is None
+    assert [time["clusterTime"].time for time in seen[1:4]] == [5, 5, 7]
 
 
 def test_a_session_shared_by_two_greenlets_in_turn(client, recorder, ten):
