@@ -41,7 +41,7 @@ class MongoClient(Handle[DocumentType]):
     """A client of a MongoDB deployment, for any number of greenlets. Make one per process, at import time if you like.
 
     `host` is a host name or connection string, or a list of them; options are keyword arguments or part of the
-    string (see the options page of the documentation). Nothing is opened before the first operation; each process
+    string. Nothing is opened before the first operation; each process
     (after a fork) and each OS thread gets connections of its own.
 
     Raises ConfigurationError, InvalidURI, TypeError and ValueError for options that are wrong.
