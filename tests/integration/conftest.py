@@ -1,6 +1,7 @@
 """Fixtures of the integration tests: clients that are closed, a fresh database, fail points, recorders and taps."""
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -9,6 +10,8 @@ import pytest
 
 from geomongo import MongoClient
 from tests.integration.watching import Recorder, Tap
+
+_numbers = itertools.count()
 
 
 @pytest.fixture
@@ -46,10 +49,11 @@ def aside(uri: str) -> Iterator[MongoClient[Any]]:
 
 @pytest.fixture
 def name(aside: MongoClient[Any]) -> Iterator[str]:
-    """Name of a database that is empty, and dropped afterwards."""
-    aside.drop_database("geomongo_test")
-    yield "geomongo_test"
-    aside.drop_database("geomongo_test")
+    """Name of a database of the test's own: what the server still does for another one does not reach it."""
+    database = f"geomongo_test_{next(_numbers)}"
+    aside.drop_database(database)
+    yield database
+    aside.drop_database(database)
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ def test_started_and_succeeded(client, ten, messages):
 def test_failed(client, ten, messages, fail):
     with pytest.raises(OperationFailure):
         client[ten].t.find_one({"$foo": 1})
-    with fail("find", blockConnection=True, blockTimeMS=200), pytest.raises(gevent.Timeout), gevent.Timeout(0.02):
+    with fail("find", blockConnection=True, blockTimeMS=1500), pytest.raises(gevent.Timeout), gevent.Timeout(0.02):
         client[ten].t.find_one()
     started, failed, _, abandoned = [message for message in messages() if message["commandName"] == "find"]
     assert set(failed) == COMMON | {"failure", "durationMS"}

@@ -61,7 +61,7 @@ def test_a_kill_in_the_middle(client, recorder, ten, fail, death, slow):
     collection = client[ten].t
     operation = {"find": collection.find_one, "insert": lambda: collection.insert_one({}),
                  "getMore": lambda: list(collection.find({}, batch_size=2))}[slow]
-    with fail(slow, blockConnection=True, blockTimeMS=200):
+    with fail(slow, blockConnection=True, blockTimeMS=1500):
         worker = gevent.spawn(operation)
         recorder.wait_for("started", slow)
         if death == "kill":

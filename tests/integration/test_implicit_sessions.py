@@ -117,7 +117,7 @@ def test_as_many_sessions_as_operations_at_once(client, recorder, ten):
 
 def test_an_abandoned_operations_session_is_not_used_again(client, recorder, ten, fail):
     client.admin.command("ping")
-    with fail("find", blockConnection=True, blockTimeMS=100):
+    with fail("find", blockConnection=True, blockTimeMS=1500):
         with pytest.raises(gevent.Timeout), gevent.Timeout(0.01):
             client[ten].t.find_one()
     client.admin.command("ping")

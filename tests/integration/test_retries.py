@@ -144,7 +144,7 @@ def test_numbers_go_up_within_a_session(client, recorder, ten):
 
 
 def test_a_kill_is_not_retried(client, recorder, ten, fail):
-    with fail("find", times=1, blockConnection=True, blockTimeMS=200):
+    with fail("find", times=1, blockConnection=True, blockTimeMS=1500):
         with pytest.raises(gevent.Timeout), gevent.Timeout(0.02):
             client[ten].t.find_one()
     assert recorder.kinds("find") == ["started", "failed"]
