@@ -182,7 +182,8 @@ def establish(address: Address, introduction: Introduction, generation: int, num
     left = None if connect_timeout is None else max(0.0, connect_timeout - (now() - started))
     try:
         reply = _converse(stream, handshake(introduction), left, name_of(host, port))
-        return Connection(stream, address, reply, generation, number, socket_timeout)
+        return Connection(stream, address, reply, generation, number, socket_timeout,
+                          introduction.server_api)
     except BaseException:
         stream.close()
         raise
