@@ -22,8 +22,9 @@ from geomongo._net.fork import LEFT_BEHIND
 from geomongo._net.sched import Handoff
 from geomongo._sdam import selection, transition
 from geomongo._sdam.server_description import ServerDescription, error_topology_version
-from geomongo._sdam.topology_description import TOPOLOGY_TYPE, TopologyDescription
+from geomongo._sdam.topology_description import TopologyDescription
 from geomongo.errors import InvalidOperation, NetworkTimeout, PyMongoError, ServerSelectionTimeoutError
+from geomongo.server_type import TOPOLOGY_TYPE
 from geomongo.typings import Address
 
 #: Read preferences that are remembered between two changes; applications use a handful.

@@ -289,10 +289,6 @@ class Executor:
         """Whether `deployment` is this process's and hub's, and open."""
         return deployment is not None and self._deployments.get(current_hub()) is deployment
 
-    def deployments(self) -> list[Deployment]:
-        """Every deployment of this process."""
-        return list(self._deployments.values())
-
     def _open(self) -> Deployment:
         if self._closed:
             raise InvalidOperation("Cannot use MongoClient after close")

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable
 
-import gevent
 from gevent import Greenlet, Timeout, getcurrent
 from gevent._hub_local import get_hub_if_exists
 from gevent.hub import get_hub
@@ -17,10 +16,8 @@ from gevent.lock import BoundedSemaphore
 
 from geomongo._net.clock import now
 
-T = TypeVar("T")
-
-__all__ = ["BoundedSemaphore", "Greenlet", "Handoff", "Pacer", "TimeLimit", "breathe", "call_soon", "current_hub",
-           "existing_hub", "offload", "pause", "spawn"]
+__all__ = ["BoundedSemaphore", "Greenlet", "Handoff", "Pacer", "TimeLimit", "call_soon", "current_hub", "existing_hub",
+           "spawn"]
 
 current_hub = get_hub
 existing_hub = get_hub_if_exists
@@ -45,25 +42,6 @@ def call_soon(hub: Any, function: Callable[..., Any], *args: Any) -> None:
     loop = hub.loop
     if loop is not None:
         loop.run_callback_threadsafe(function, *args)
-
-
-def breathe() -> None:
-    """Give everyone else one turn: greenlets that are ready, sockets, and timers.
-
-    ``gevent.sleep(0)`` does not do: the hub runs what is ready many times over before it looks at timers again.
-    """
-    gevent.sleep(_NEXT_ITERATION)
-
-
-def pause(seconds: float) -> None:
-    """Sleep without keeping the hub alive."""
-    gevent.sleep(seconds, ref=False)
-
-
-def offload(function: Callable[..., T], *args: Any) -> T:
-    """Run blocking or long `function` in a thread of the hub's pool and wait for it cooperatively."""
-    result: T = get_hub().threadpool.apply(function, args)
-    return result
 
 
 class TimeLimit:
@@ -139,7 +117,10 @@ class Handoff:
 
 
 class _Turns:
-    """Who has long work to do on one hub takes turns: one greenlet in each iteration of the hub's loop."""
+    """Who has long work to do on one hub takes turns: one greenlet in each iteration of the hub's loop.
+
+    ``gevent.sleep(0)`` does not do: the hub runs what is ready many times over before it looks at timers again.
+    """
 
     __slots__ = ("_queue", "_running", "_timer")
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 from typing import Any, Mapping, Optional, Sequence
 
 from geomongo._sdam.server_description import ServerDescription
-from geomongo._sdam.topology_description import TOPOLOGY_TYPE, TopologyDescription
+from geomongo._sdam.topology_description import TopologyDescription
 from geomongo.errors import ConfigurationError
-from geomongo.server_type import SERVER_TYPE
+from geomongo.server_type import SERVER_TYPE, TOPOLOGY_TYPE
 
 PRIMARY, PRIMARY_PREFERRED, SECONDARY, SECONDARY_PREFERRED, NEAREST = range(5)
 #: How often an idle primary writes a no-op, in seconds; staleness cannot be known more finely.

@@ -5,25 +5,14 @@ Source: specifications/source/server-discovery-and-monitoring/server-discovery-a
 """
 from __future__ import annotations
 
-from typing import Any, Mapping, NamedTuple, Optional
+from typing import Any, Mapping, Optional
 
 from geomongo._sdam.server_description import ServerDescription
 from geomongo.constants import MAX_SUPPORTED_WIRE_VERSION, MIN_SUPPORTED_WIRE_VERSION
 from geomongo.errors import ConfigurationError
-from geomongo.server_type import SERVER_TYPE
+from geomongo.server_type import SERVER_TYPE, TOPOLOGY_TYPE
 from geomongo.typings import Address
 
-
-class _TopologyType(NamedTuple):
-    Single: int
-    ReplicaSetNoPrimary: int
-    ReplicaSetWithPrimary: int
-    Sharded: int
-    Unknown: int
-    LoadBalanced: int
-
-
-TOPOLOGY_TYPE = _TopologyType(*range(6))
 # The first server versions that speak these wire versions, for messages.
 _SERVER_OF_WIRE = {8: "4.2", 9: "4.4", 13: "5.0", 17: "6.0", 21: "7.0", 25: "8.0"}
 

@@ -17,9 +17,9 @@ from __future__ import annotations
 from typing import Any, Callable, Iterable, Optional
 
 from geomongo._sdam.server_description import ServerDescription
-from geomongo._sdam.topology_description import TOPOLOGY_TYPE, TopologyDescription
+from geomongo._sdam.topology_description import TopologyDescription
 from geomongo.errors import ConfigurationError
-from geomongo.server_type import SERVER_TYPE
+from geomongo.server_type import SERVER_TYPE, TOPOLOGY_TYPE
 from geomongo.typings import Address
 
 _MEMBER_TYPES = (SERVER_TYPE.RSSecondary, SERVER_TYPE.RSArbiter, SERVER_TYPE.RSOther)
